@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples;
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/** The child's half of {@link ChildProcess}: standard input ends when the parent wants it to, or when it is gone. */
+public final class ParentProcess {
+    private static final long GRACE_SECONDS = 10;
+
+    private ParentProcess() {
+    }
+
+    /**
+     * @param stop starts an orderly end of this process; if that takes too long, it ends anyhow
+     */
+    public static void onceGone(Runnable stop) {
+        onceGone(stop, line -> { });
+    }
+
+    /**
+     * @param stop starts an orderly end of this process; if that takes too long, it ends anyhow
+     * @param orders receives each line that the parent writes until then, on a thread of their own
+     */
+    public static void onceGone(Runnable stop, Consumer<String> orders) {
+        Thread.ofPlatform().daemon().name("parent-watch").start(() -> {
+            try {
+                new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).lines().forEach(orders);
+            } catch (UncheckedIOException e) {
+                // As good as an end.
+            }
+            CompletableFuture.delayedExecutor(GRACE_SECONDS, TimeUnit.SECONDS)
+                    .execute(() -> Runtime.getRuntime().halt(1));
+            stop.run();
+        });
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples;
+
+import java.io.PrintStream;
+import java.util.Locale;
+
+/** Is told how far a measurement has come; called by one thread. */
+public interface Progress {
+    Progress SILENT = new Progress() {
+    };
+
+    default void begin(String what) {
+    }
+
+    /**
+     * @param fraction 0 to 1
+     */
+    default void at(double fraction) {
+    }
+
+    default void end() {
+    }
+
+    /** For a person if one is watching, else silent. */
+    static Progress onTerminal() {
+        var console = System.console();
+        if (console == null || !console.isTerminal()) {
+            return SILENT;
+        }
+        var line = new OneLine(System.err);
+        Runtime.getRuntime().addShutdownHook(new Thread(line::interrupted, "end-progress"));
+        return line;
+    }
+
+    /** A line that overwrites itself, and is gone in the end. */
+    final class OneLine implements Progress {
+        private static final int BAR = 24;
+
+        private final PrintStream out;
+        private String what = "";
+        private double startFraction;
+        private long startTime;
+        private volatile int width;
+
+        OneLine(PrintStream out) {
+            this.out = out;
+        }
+
+        @Override
+        public void begin(String what) {
+            this.what = what;
+            startFraction = 0;
+            show(render(0, Double.NaN));
+        }
+
+        @Override
+        public void at(double fraction) {
+            var done = Math.clamp(fraction, 0, 1);
+            if (startFraction == 0) {
+                // The time until now went into processes and connections, and tells nothing about the time to come.
+                startFraction = done;
+                startTime = System.nanoTime();
+            }
+            var seconds = (System.nanoTime() - startTime) / 1e9;
+            var gained = done - startFraction;
+            show(render(done, gained > 0 ? seconds * (1 - done) / gained : Double.NaN));
+        }
+
+        @Override
+        public void end() {
+            if (width > 0) {
+                show("");
+            }
+        }
+
+        /** Leaves the line as it is, and the terminal's next output on a line of its own. */
+        private void interrupted() {
+            if (width > 0) {
+                out.println();
+            }
+        }
+
+        private String render(double done, double secondsLeft) {
+            var filled = (int) Math.round(done * BAR);
+            var text = String.format(Locale.ROOT, "%s  [%s%s] %3d %%", what, "#".repeat(filled),
+                    ".".repeat(BAR - filled), (int) (done * 100));
+            return Double.isNaN(secondsLeft) ? text : text + String.format(Locale.ROOT, "  %s left", left(secondsLeft));
+        }
+
+        private static String left(double seconds) {
+            var whole = (long) Math.ceil(seconds);
+            return whole < 100 ? whole + " s" : (whole + 59) / 60 + " min";
+        }
+
+        private void show(String text) {
+            out.print("\r" + text + " ".repeat(Math.max(0, width - text.length())) + (text.isEmpty() ? "\r" : ""));
+            out.flush();
+            width = text.length();
+        }
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.util.Base64;
+import java.util.Comparator;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A certificate for servers on this host, as PEM files in a directory that goes with this object; made by the JDK's
+ * {@code keytool}. For tests: whoever can read the directory has the key.
+ *
+ * @param directory only the user who runs this can read it
+ */
+public record SelfSignedCertificate(Path directory) implements AutoCloseable {
+    private static final String ALIAS = "server";
+    private static final long KEYTOOL_SECONDS = 60;
+
+    /** Good for a day. */
+    public static SelfSignedCertificate create() throws InterruptedException {
+        try {
+            var made = new SelfSignedCertificate(Files.createTempDirectory("netty-ucx-example-"));
+            try {
+                made.fill();
+                return made;
+            } catch (IOException | GeneralSecurityException | RuntimeException | InterruptedException e) {
+                made.close();
+                throw e;
+            }
+        } catch (IOException | GeneralSecurityException e) {
+            throw new ExampleFailure("cannot make a certificate: " + e.getMessage(), e);
+        }
+    }
+
+    /** The certificate, which is also what clients have to trust. */
+    public Path certificate() {
+        return directory.resolve("certificate.pem");
+    }
+
+    /** The private key to it, PKCS #8. */
+    public Path key() {
+        return directory.resolve("key.pem");
+    }
+
+    private void fill() throws IOException, GeneralSecurityException, InterruptedException {
+        var password = UUID.randomUUID().toString();
+        var store = directory.resolve("store.p12");
+        var keytool = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                "-genkeypair", "-alias", ALIAS, "-keyalg", "EC", "-groupname", "secp256r1", "-validity", "1",
+                "-dname", "CN=Netty UCX example", "-ext", "SAN=dns:localhost,ip:127.0.0.1,ip:::1",
+                "-storetype", "PKCS12", "-keystore", store.toString(), "-storepass:env", "STORE_PASSWORD")
+                .redirectErrorStream(true);
+        // Not as an argument, which everybody on the machine could read.
+        keytool.environment().put("STORE_PASSWORD", password);
+        var process = keytool.start();
+        process.getOutputStream().close();
+        var said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (!process.waitFor(KEYTOOL_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
+            process.destroyForcibly();
+            throw new IOException("keytool failed: " + said.strip());
+        }
+        var keys = KeyStore.getInstance(store.toFile(), password.toCharArray());
+        Files.writeString(certificate(), pem("CERTIFICATE", keys.getCertificate(ALIAS).getEncoded()));
+        Files.writeString(key(), pem("PRIVATE KEY", keys.getKey(ALIAS, password.toCharArray()).getEncoded()));
+    }
+
+    private static String pem(String what, byte[] content) {
+        return "-----BEGIN " + what + "-----\n"
+                + Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(content)
+                + "\n-----END " + what + "-----\n";
+    }
+
+    @Override
+    public void close() {
+        try (var files = Files.walk(directory)) {
+            for (var file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.info;
+
+import io.github.nettyucx.examples.Choice;
+import io.github.nettyucx.examples.Console;
+import io.github.nettyucx.examples.ExampleRunner;
+import io.github.nettyucx.examples.Lane;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Option;
+
+/** Tells all that a bug report needs: the command line of it. */
+@Command(
+        description = {
+            "Prints what a bug report needs: which UCX is used and what it offers, the machine and its limits, Java "
+                    + "and Netty, settings, and what would carry a connection to this host.%n",
+            "Ends with 0 if UCX can be used and such connections can be made, else with 1, and says why.%n"},
+        customSynopsis = {"./run-example.sh info [OPTION]...", ""},
+        sortOptions = false,
+        footer = {
+            "",
+            "Examples:",
+            "  ./run-example.sh info > report.txt",
+            "  ./run-example.sh -Dio.github.nettyucx.library=system info --devices"})
+public final class Info implements Callable<Integer> {
+    private static final String NAME = "info";
+
+    @Option(names = "--lane", paramLabel = "NAME", converter = Choice.OfLane.class,
+            description = "What ucx may use: shm (shared memory), tcp or auto (the fastest there is). Default: auto.")
+    private Lane lane = Lane.AUTO;
+
+    @Option(names = "--devices", description = "Add what 'ucx_info -d' prints, where UCX has that program.")
+    private boolean devices;
+
+    @Option(names = "--verbose", description = "Show stack traces of failures.")
+    private boolean verbose;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help.")
+    private boolean help;
+
+    public static void main(String[] args) {
+        ExampleRunner.main(NAME, new Info(), args);
+    }
+
+    @Override
+    public Integer call() throws InterruptedException {
+        lane.apply();
+        var report = new Report();
+        var usable = UcxFacts.addTo(report);
+        usable = usable && ConnectionProbe.addTo(report);
+        HostFacts.addTo(report);
+        if (devices) {
+            UcxFacts.addDevices(report);
+        }
+        Console.print(report.render());
+        return usable ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+}

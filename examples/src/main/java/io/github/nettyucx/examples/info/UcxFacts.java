@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.info;
+
+import io.github.nettyucx.channel.Ucx;
+import io.github.nettyucx.examples.Explanation;
+import io.github.nettyucx.library.UcxEnvironment;
+import io.github.nettyucx.library.UcxLibrary;
+import io.github.nettyucx.library.UcxVersion;
+import io.github.nettyucx.ucp.UcpConfig;
+import io.github.nettyucx.ucp.UcpContext;
+import io.github.nettyucx.ucp.UcpContextParams;
+import io.github.nettyucx.ucp.UcpFeature;
+import io.github.nettyucx.ucp.UcxException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+
+/** The UCX that is in use here, what it has to offer, and how it has been set up. */
+final class UcxFacts {
+    private static final String TLS_PROPERTY = "io.github.nettyucx.tls";
+    private static final long UCX_INFO_SECONDS = 30;
+
+    private UcxFacts() {
+    }
+
+    /** Returns whether UCX can be used. */
+    static boolean addTo(Report report) {
+        report.section("UCX");
+        if (!Ucx.isAvailable()) {
+            report.fact("available", "no").fact("cause", Explanation.of(Ucx.unavailabilityCause()));
+            addSettings(report, UcxVersion.MINIMUM);
+            return false;
+        }
+        var library = UcxLibrary.load();
+        report.fact("available", "yes").fact("version", library.version()).fact("library", library.path())
+                .fact("origin", library.origin());
+        var usable = true;
+        try {
+            report.fact("resources", resources());
+        } catch (UcxException | RuntimeException e) {
+            usable = false;
+            report.fact("resources", "none to be had: " + Explanation.of(e));
+        }
+        addSettings(report, library.version());
+        return usable;
+    }
+
+    /** Of a context as the transport makes it: each transport with its device. */
+    private static String resources() throws UcxException {
+        try (var config = UcpConfig.read(null)) {
+            var tls = System.getProperty(TLS_PROPERTY);
+            if (tls != null) {
+                config.modify("TLS", tls);
+            }
+            try (var context = UcpContext.create(new UcpContextParams()
+                    .features(UcpFeature.TAG, UcpFeature.STREAM, UcpFeature.WAKEUP).config(config))) {
+                var resources = context.resources();
+                // A later UCX may print them in another form: then as they are.
+                return resources.isEmpty() ? context.describe() : HostFacts.joined(resources);
+            }
+        }
+    }
+
+    private static void addSettings(Report report, UcxVersion version) {
+        report.section("Variables that you have set (UCX_*)");
+        var variables = new TreeMap<>(System.getenv());
+        variables.keySet().removeIf(name -> !name.startsWith("UCX_"));
+        variables.forEach(report::fact);
+        report.section("Properties that you have set (io.github.nettyucx.*)");
+        var properties = new TreeMap<>(System.getProperties());
+        properties.forEach((name, value) -> {
+            if (name.toString().startsWith("io.github.nettyucx.")) {
+                report.fact(name.toString(), value);
+            }
+        });
+        report.section("Variables that this transport sets, because you have not");
+        for (var setting : UcxEnvironment.settings(version)) {
+            if (!variables.containsKey(setting.name())) {
+                report.fact(setting.name(), setting.value().isEmpty() ? "(empty)" : setting.value());
+            }
+        }
+        report.fact("UCX_TCP_AF_PRIO", "inet,inet6 or inet6,inet: as a connection needs it, whatever you have set");
+    }
+
+    /** What UCX's own program says about devices, if its installation has it. */
+    static void addDevices(Report report) throws InterruptedException {
+        report.section("Devices");
+        if (!Ucx.isAvailable()) {
+            report.fact("ucx_info -d", "not asked: UCX is not available");
+            return;
+        }
+        var program = program();
+        if (program.isEmpty()) {
+            report.fact("ucx_info", "not part of this installation of UCX");
+            return;
+        }
+        report.fact(program.get() + " -d", output(program.get()));
+    }
+
+    /** Beside the library: {@code lib/libucp.so.0} and {@code bin/ucx_info}, with directories between in Debian. */
+    private static Optional<Path> program() {
+        for (var at = UcxLibrary.load().path().getParent(); at != null; at = at.getParent()) {
+            var candidate = at.resolve("bin").resolve("ucx_info");
+            if (Files.isExecutable(candidate)) {
+                return Optional.of(candidate);
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static String output(Path program) throws InterruptedException {
+        try {
+            var builder = new ProcessBuilder(program.toString(), "-d").redirectErrorStream(true);
+            builder.environment().put("LD_LIBRARY_PATH", UcxLibrary.load().path().getParent().toString());
+            var process = builder.start();
+            process.getOutputStream().close();
+            var text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            if (!process.waitFor(UCX_INFO_SECONDS, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+                return "does not end";
+            }
+            return "\n" + text;
+        } catch (IOException e) {
+            return "cannot be run: " + e.getMessage();
+        }
+    }
+}

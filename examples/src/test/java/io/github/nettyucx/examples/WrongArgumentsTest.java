@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.github.nettyucx.examples.echo.Echo;
+import io.github.nettyucx.examples.grpc.GrpcCalls;
+import io.github.nettyucx.examples.info.Info;
+import io.github.nettyucx.examples.pingpong.PingPong;
+import io.github.nettyucx.examples.relay.Relay;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Whatever is wrong with the arguments: exit code 2, and a message that says so and points to the help. */
+class WrongArgumentsTest {
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "--size 0                                  | '--size': '0' is out of range. Expected 1 byte to 1g",
+        "--size big                                | '--size': 'big' is not a size",
+        "--size                                    | Missing required parameter for option '--size'",
+        "--connections 0                           | '--connections': '0' will not do. Expected a whole number from 1",
+        "--connections many                        | '--connections': 'many' will not do",
+        "--iterations -5                           | '--iterations': '-5' will not do",
+        "--warmup x                                | '--warmup': 'x' will not do. Expected a whole number from 0",
+        "--threads 0                               | '--threads': '0' will not do",
+        "--transport quic                          | 'quic' is not one of its values. Expected ucx, nio, epoll, io_uring.",
+        "--transport nio,,epoll                    | '' is not one of its values",
+        "--lane rdma                               | 'rdma' is not one of its values. Expected auto, shm, tcp.",
+        "--wait long                               | 'long' is not one of its values. Expected spin, adaptive, park.",
+        "--transport nio --lane tcp                | --lane is about ucx, which is not among the transports",
+        "--transport nio,epoll --wait spin         | --wait is about ucx, which is not among the transports",
+        "--server 127.0.0.1                        | '--server': '127.0.0.1': there is no port. Expected HOST:PORT",
+        "--connect ::1:7                           | '--connect': '::1:7': an IPv6 address needs brackets",
+        "--connect 127.0.0.1:0                     | names no port",
+        "--server h:1 --connect h:1                | --server and --connect exclude each other",
+        "--server h:1 --size 16                    | --size means nothing to a server",
+        "--server h:1 --json out                   | --json means nothing to a server",
+        "--server h:1 --transport nio,epoll        | --transport has more than one value",
+        "--connect h:1 --lane shm,tcp              | --lane has more than one value",
+        "--json /nowhere/at/all.json               | --json /nowhere/at/all.json cannot be written",
+        "--json /                                  | --json / cannot be written",
+        "--sise 16                                 | Possible solutions: --size",
+        "fast                                      | Unmatched argument at index 0: 'fast'"})
+    void ofPingPong(String arguments, String message) {
+        assertRejected("ping-pong", new PingPong(), arguments, message);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "--transport ucx,nio                | 'ucx,nio' is not one of its values",
+        "--transport nio --lane shm         | --lane is about ucx, and the transport is nio",
+        "--transport nio --wait park        | --wait is about ucx, and the transport is nio",
+        "--server h:1 --connect h:1         | --server and --connect exclude each other",
+        "--connect h:0                      | names no port",
+        "--connect h                        | there is no port",
+        "--size 16                          | Unknown option"})
+    void ofEcho(String arguments, String message) {
+        assertRejected("echo", new Echo(), arguments, message);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "--transport nio                    | 'nio' is not one of its values. Expected ucx, default.",
+        "--security ssl                     | 'ssl' is not one of its values. Expected plaintext, tls.",
+        "--transport default --lane shm     | --lane is about ucx, which is not among the transports",
+        "--server h:1 --connect h:1         | --server and --connect exclude each other",
+        "--server h:1 --calls 5             | --calls means nothing to a server",
+        "--server h:1 --cert c.pem          | --cert and --key belong together",
+        "--server h:1 --transport ucx,default | --transport has more than one value",
+        "--connect h:1 --security tls       | --security is for a run without --server and --connect",
+        "--connect h:1 --trust /nowhere.pem | --trust /nowhere.pem cannot be read",
+        "--trust /nowhere.pem               | --trust means something only with --connect",
+        "--cert /a.pem --key /b.pem         | --cert and --key mean something only with --server",
+        "--connect h:0                      | names no port",
+        "--calls 0                          | '0' will not do. Expected a whole number from 1",
+        "--size 0                           | '0' is out of range"})
+    void ofGrpc(String arguments, String message) {
+        assertRejected("grpc", new GrpcCalls(), arguments, message);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "--listen tcp:h:1                             | Missing required option: '--to=SIDE'",
+        "--listen h:1 --to ucx:h:1                    | 'h:1' says neither ucx nor tcp. Expected ucx:HOST:PORT",
+        "--listen tcp:h --to ucx:h:1                  | 'h': there is no port. Expected HOST:PORT",
+        "--listen tcp:127.0.0.1:0 --to ucx:h:0        | names no port",
+        "--listen tcp:h:1 --to tcp:h:2 --lane shm     | --lane is about ucx, and both sides are tcp"})
+    void ofRelay(String arguments, String message) {
+        assertRejected("relay", new Relay(), arguments, message);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "--lane rdma | 'rdma' is not one of its values. Expected auto, shm, tcp.",
+        "devices     | Unmatched argument at index 0: 'devices'"})
+    void ofInfo(String arguments, String message) {
+        assertRejected("info", new Info(), arguments, message);
+    }
+
+    private static void assertRejected(String name, Callable<Integer> command, String arguments, String message) {
+        var standard = System.err;
+        var captured = new ByteArrayOutputStream();
+        int exitCode;
+        try {
+            System.setErr(new PrintStream(captured, true, StandardCharsets.UTF_8));
+            exitCode = ExampleRunner.run(name, command, arguments.strip().split(" "));
+        } finally {
+            System.setErr(standard);
+        }
+        var err = captured.toString(StandardCharsets.UTF_8);
+        assertTrue(err.startsWith(name + ": "), err);
+        assertTrue(err.contains(message), err);
+        assertTrue(err.endsWith("See './run-example.sh " + name + " --help'.\n"), err);
+        assertFalse(err.contains("\tat "), err);
+        assertEquals(2, exitCode);
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.grpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.github.nettyucx.examples.ExampleProcess;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The example as a user runs it; what it checks about gRPC is in {@code CallChecks}. */
+@Timeout(240)
+class GrpcCallsTest {
+    private static String[] briefly(String... arguments) {
+        return Stream.concat(Stream.of(arguments), Stream.of("--calls", "50", "--warmup", "10", "--concurrency", "8"))
+                .toArray(String[]::new);
+    }
+
+    private static long rows(String out, String start) {
+        return Pattern.compile("^" + start, Pattern.MULTILINE).matcher(out).results().count();
+    }
+
+    /** Without TLS is what the next one is about. */
+    @Test
+    void checksAndComparesBothTransportsWithTls() throws Exception {
+        var out = ExampleProcess.run(GrpcCalls.class, briefly("--security", "tls")).assertClean().out();
+        for (var name : CallChecks.names()) {
+            assertTrue(out.contains("\n  " + name + "\n"), out);
+        }
+        assertEquals(1, rows(out, "ucx +(sysv|posix) +TLS( +[\\d,.]+){7} .*×.*×"), out);
+        assertEquals(1, rows(out, "default +tcp +TLS( +[\\d,.]+){7} "), out);
+    }
+
+    @Test
+    void runsBetweenTwoProcessesWithoutTlsOverTcpLanesOnTheEventLoops() throws Exception {
+        try (var server = ExampleProcess.start(GrpcCalls.class, "--server", "[::1]:0", "--lane", "tcp", "--direct")) {
+            var out = ExampleProcess.run(GrpcCalls.class, briefly("--connect", server.address(), "--lane", "tcp",
+                    "--direct", "--size", "3k")).assertClean().out();
+            assertEquals(1, rows(out, "ucx +tcp +plaintext( +[\\d,.]+){7}$"), out);
+            server.process().toHandle().destroy();
+            assertEquals("", server.outcome().err());
+        }
+    }
+
+    @Test
+    void refusesAFileThatIsNoCertificate(@TempDir Path directory) throws Exception {
+        var file = Files.writeString(directory.resolve("cert.pem"), "not PEM").toString();
+        ExampleProcess.run(GrpcCalls.class, "--server", "127.0.0.1:0", "--cert", file, "--key", file)
+                .assertFailed(1).assertSaid("grpc: cannot ");
+    }
+
+    @Test
+    void saysSoWhenNobodyListens() throws Exception {
+        var outcome = ExampleProcess.run(GrpcCalls.class, "--connect", "127.0.0.1:1").assertFailed(1);
+        outcome.assertSaid("grpc: the check 'unary calls");
+        assertTrue(outcome.err().contains("Connection refused"), outcome.err());
+    }
+}

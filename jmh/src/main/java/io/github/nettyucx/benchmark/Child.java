@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.benchmark;
+
+import io.github.nettyucx.examples.Explanation;
+import io.github.nettyucx.examples.HostAndPort;
+import io.github.nettyucx.examples.ParentProcess;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Semaphore;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+
+/** A server or client process of one measurement: reports on standard output, and is told on standard input. */
+final class Child {
+    static final String SERVER = "server";
+    static final String CLIENT = "client";
+
+    // Reports.
+    static final String LISTENING = "listening ";
+    static final String READY = "ready";
+    static final String RESULT = "result ";
+    static final String STATE = "state ";
+    static final String FAILURE = "failure ";
+
+    // Orders.
+    /** To a server: report the state of the process. */
+    static final String TELL_STATE = "state";
+    /** As {@link #TELL_STATE}, after a garbage collection. */
+    static final String TELL_CLEAN_STATE = "clean-state";
+    /** To a client that is ready: measure. To one that has reported the result: disconnect, and end. */
+    static final String GO = "go";
+
+    private Child() {
+    }
+
+    static boolean isReport(String line) {
+        return line.startsWith(LISTENING) || line.equals(READY) || line.startsWith(RESULT) || line.startsWith(STATE)
+                || line.startsWith(FAILURE);
+    }
+
+    /**
+     * @param args the role, the task as JSON, and for a client the server's address
+     */
+    public static void main(String[] args) {
+        // What is worth a user's attention passes, the version of a library does not.
+        Logger.getLogger("io.github.nettyucx").setLevel(Level.WARNING);
+        var exitCode = 1;
+        try {
+            var task = Json.LINE.fromJson(args[1], Task.class);
+            task.setting().apply();
+            task.setting().transport().ensureAvailable();
+            if (args[0].equals(SERVER)) {
+                serve(task);
+            } else {
+                measure(task, HostAndPort.parse(args[2]));
+            }
+            exitCode = 0;
+        } catch (Throwable t) {
+            System.out.println(FAILURE + URLEncoder.encode(Explanation.of(t), StandardCharsets.UTF_8));
+            t.printStackTrace();
+        } finally {
+            System.exit(exitCode);
+        }
+    }
+
+    private static void serve(Task task) throws InterruptedException {
+        try (var server = BenchmarkServer.start(task)) {
+            ParentProcess.onceGone(server::stop, order -> {
+                if (order.equals(TELL_CLEAN_STATE)) {
+                    ProcessState.collectGarbage();
+                }
+                System.out.println(STATE + Json.LINE.toJson(server.state()));
+            });
+            System.out.println(LISTENING + server.address());
+            server.awaitStop();
+        }
+    }
+
+    private static void measure(Task task, HostAndPort server) throws Exception {
+        var go = new Semaphore(0);
+        ParentProcess.onceGone(() -> Runtime.getRuntime().halt(1), _ -> go.release());
+        try (var client = new BenchmarkClient(task, server, () -> {
+            System.out.println(READY);
+            go.acquire();
+        })) {
+            System.out.println(RESULT + Json.LINE.toJson(client.measure()));
+            go.acquire();
+        }
+    }
+}

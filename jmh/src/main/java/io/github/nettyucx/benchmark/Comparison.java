@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.benchmark;
+
+import io.github.nettyucx.examples.TransportKind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** Whom rows are compared with: the other transports, and what UCX itself can do. */
+final class Comparison {
+    /** What {@code ucx_perftest} reaches over the same lane. */
+    static final String LIMIT = "limit";
+
+    private Comparison() {
+    }
+
+    /** The names of those of them that are among the rows. */
+    static List<String> references(List<Row> rows) {
+        var names = new ArrayList<String>();
+        Stream.of(TransportKind.NIO, TransportKind.EPOLL, TransportKind.IO_URING).map(TransportKind::toString)
+                .filter(name -> rows.stream().anyMatch(row -> row.contender().name().equals(name)))
+                .forEach(names::add);
+        if (rows.stream().anyMatch(row -> row.contender() instanceof Perftest)) {
+            names.add(LIMIT);
+        }
+        // A table of one contender has nobody to be compared with.
+        return rows.stream().map(row -> row.contender().name()).distinct().count() == 1 ? List.of() : names;
+    }
+
+    /** How many times better a row's headline is than that of another in the same scenario; empty if there is none. */
+    static Optional<Double> ratio(List<Row> rows, Row row, String reference) {
+        var metric = row.scenario().work().headline();
+        return rows.stream()
+                .filter(other -> other.scenario().equals(row.scenario()) && other != row
+                        && isReference(row, other, reference))
+                .findFirst()
+                .flatMap(other -> other.spread(metric))
+                .flatMap(other -> row.spread(metric).map(own -> metric.ratio(own.median(), other.median())));
+    }
+
+    private static boolean isReference(Row row, Row other, String reference) {
+        if (reference.equals(LIMIT)) {
+            return other.contender() instanceof Perftest && !(row.contender() instanceof Memcpy)
+                    && (row.contender().lane().equals("-") || row.contender().lane().equals(other.contender().lane()));
+        }
+        return other.contender().name().equals(reference);
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.benchmark;
+
+import io.github.nettyucx.examples.ExampleFailure;
+import io.github.nettyucx.examples.Explanation;
+import io.netty.channel.ChannelFuture;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.HdrHistogram.AbstractHistogram;
+import org.HdrHistogram.SynchronizedHistogram;
+
+/** Makes connections and closes them, some at the same time; the duration is that until the connection is active. */
+final class Connects {
+    private static final int TRIAL = 200;
+    private static final int WARMUP = 10;
+    /** The kernel keeps the port of a closed connection for a minute, and it has not many more. */
+    private static final long MOST = 5_000;
+    private static final long STALL_SECONDS = 60;
+
+    private final BenchmarkClient client;
+    private final Scenario scenario;
+    private final AtomicReference<String> lane = new AtomicReference<>("none");
+
+    Connects(BenchmarkClient client) {
+        this.client = client;
+        scenario = client.scenario();
+    }
+
+    ClientResult measure() throws InterruptedException {
+        var operations = scenario.operations() > 0 ? scenario.operations() * scenario.connections()
+                : Math.clamp(Math.round(TRIAL * scenario.seconds() * 1e9 / run(TRIAL, null)), TRIAL, MOST);
+        run(Math.ceilDiv(operations, WARMUP), null);
+        var histogram = new SynchronizedHistogram(Durations.newHistogram());
+        client.awaitStart();
+        var before = client.state();
+        var seconds = run(operations, histogram) / 1e9;
+        var after = client.state();
+        var figures = new EnumMap<Metric, Double>(Map.of(Metric.RATE, operations / seconds));
+        figures.putAll(Durations.figures(histogram));
+        return new ClientResult(new Sample(lane.get(), client.software(), operations, seconds, figures,
+                Durations.percentiles(histogram), Durations.encode(histogram)), before, after);
+    }
+
+    private long run(long operations, AbstractHistogram histogram) throws InterruptedException {
+        var batch = new Batch(operations, histogram);
+        var begin = System.nanoTime();
+        for (var i = 0; i < Math.min(operations, scenario.connections()); i++) {
+            batch.connectNext();
+        }
+        if (!batch.done.await(STALL_SECONDS, TimeUnit.SECONDS)) {
+            throw new ExampleFailure("after " + STALL_SECONDS + " s " + batch.unfinished.get() + " of " + operations
+                    + " connections were not made and closed");
+        }
+        var nanos = System.nanoTime() - begin;
+        if (batch.failure.get() != null) {
+            throw new ExampleFailure("cannot connect: " + Explanation.of(batch.failure.get()), batch.failure.get());
+        }
+        return nanos;
+    }
+
+    private final class Batch {
+        private final AtomicLong unstarted;
+        private final AtomicLong unfinished;
+        private final AbstractHistogram histogram;
+        private final CountDownLatch done = new CountDownLatch(1);
+        private final AtomicReference<Throwable> failure = new AtomicReference<>();
+
+        Batch(long operations, AbstractHistogram histogram) {
+            unstarted = new AtomicLong(operations);
+            unfinished = new AtomicLong(operations);
+            this.histogram = histogram;
+        }
+
+        void connectNext() {
+            if (unstarted.getAndDecrement() <= 0) {
+                return;
+            }
+            var begin = System.nanoTime();
+            client.connect(new ClientHandler()).addListener((ChannelFuture connecting) -> {
+                if (!connecting.isSuccess()) {
+                    failure.compareAndSet(null, connecting.cause());
+                    done.countDown();
+                    return;
+                }
+                if (histogram != null) {
+                    Durations.record(histogram, System.nanoTime() - begin);
+                }
+                lane.set(client.lane(connecting.channel()));
+                connecting.channel().close().addListener(_ -> closed());
+            });
+        }
+
+        private void closed() {
+            if (unfinished.decrementAndGet() == 0) {
+                done.countDown();
+            } else {
+                connectNext();
+            }
+        }
+    }
+}

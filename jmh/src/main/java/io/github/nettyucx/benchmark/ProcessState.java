@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.benchmark;
+
+import com.sun.management.OperatingSystemMXBean;
+import com.sun.management.ThreadMXBean;
+import com.sun.management.UnixOperatingSystemMXBean;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * What this process has used until now.
+ *
+ * @param nanoTime when this was
+ * @param cpuNanos of all its threads
+ * @param residentBytes of memory, with the Java heap as far as it was ever touched
+ * @param heapBytes of the Java heap in use
+ * @param fds open file descriptors
+ * @param loopBytes of Java heap that the event loops' threads have allocated
+ */
+record ProcessState(long nanoTime, long cpuNanos, long residentBytes, long heapBytes, long fds, long loopBytes) {
+    private static final Path STATUS = Path.of("/proc/self/status");
+    private static final int COLLECTIONS = 3;
+
+    /**
+     * @param loopThreads identifiers of the event loops' threads
+     */
+    static ProcessState now(long[] loopThreads) {
+        var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        var allocated = 0L;
+        for (var thread : loopThreads) {
+            allocated += threads.getThreadAllocatedBytes(thread);
+        }
+        var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        var runtime = Runtime.getRuntime();
+        return new ProcessState(System.nanoTime(), system.getProcessCpuTime(), readResidentBytes(),
+                runtime.totalMemory() - runtime.freeMemory(),
+                ((UnixOperatingSystemMXBean) system).getOpenFileDescriptorCount(), allocated);
+    }
+
+    /** So that the heap in use is what is reachable. */
+    static void collectGarbage() {
+        for (var i = 0; i < COLLECTIONS; i++) {
+            System.gc();
+        }
+    }
+
+    private static long readResidentBytes() {
+        try (var lines = Files.lines(STATUS)) {
+            return lines.filter(line -> line.startsWith("VmRSS:")).findFirst()
+                    .map(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024).orElseThrow();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Of memory, in bytes; the heap's pages are all touched when a process starts, so only its contents count. */
+    long memorySince(ProcessState before) {
+        return residentBytes - before.residentBytes + heapBytes - before.heapBytes;
+    }
+
+    /** Of one processor's time. */
+    double cpuShareSince(ProcessState before) {
+        return (double) (cpuNanos - before.cpuNanos) / (nanoTime - before.nanoTime);
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.benchmark;
+
+import io.github.nettyucx.examples.TextTable;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * Rows as text for a terminal: a table for each work. Figures are medians over the rounds, with their range; a ratio
+ * says how many times better than another contender of the same scenario a row is.
+ */
+final class ReportTable {
+    private ReportTable() {
+    }
+
+    static String render(List<Row> rows) {
+        var tables = new StringBuilder();
+        byWork(rows).forEach((work, some) -> tables.append(tables.isEmpty() ? "" : "\n").append(render(work, some)));
+        rows.stream().filter(row -> row.failure() != null)
+                .map(row -> row + ", " + row.scenario() + ": " + row.failure() + "\n").distinct()
+                .forEach(tables::append);
+        return tables.toString();
+    }
+
+    private static Map<Work, List<Row>> byWork(List<Row> rows) {
+        return rows.stream().collect(Collectors.groupingBy(row -> row.scenario().work(), LinkedHashMap::new,
+                Collectors.toList()));
+    }
+
+    private static String render(Work work, List<Row> rows) {
+        var references = Comparison.references(rows);
+        var table = new TextTable().left("scenario").left("contender").left("lane").left("wait");
+        for (var metric : work.metrics()) {
+            table.right(metric.heading());
+            if (metric == work.headline()) {
+                table.left("min..max");
+            }
+        }
+        references.forEach(name -> table.right("to " + name));
+        Scenario before = null;
+        for (var row : rows) {
+            var cells = new ArrayList<>(List.of(row.scenario().equals(before) ? "" : row.scenario().toString(),
+                    row.contender().name(), row.lane(), row.contender().waitMode()));
+            before = row.scenario();
+            for (var metric : work.metrics()) {
+                var spread = row.spread(metric);
+                cells.add(spread.map(value -> metric.format(value.median())).orElse("–"));
+                if (metric == work.headline()) {
+                    cells.add(spread.map(value -> metric.format(value.min()) + ".." + metric.format(value.max()))
+                            .orElse(row.failure() == null ? "" : "see below"));
+                }
+            }
+            references.forEach(name -> cells.add(Comparison.ratio(rows, row, name)
+                    .map(ratio -> String.format(Locale.ROOT, "%.2f×", ratio)).orElse("–")));
+            table.row(cells);
+        }
+        return table.render();
+    }
+}

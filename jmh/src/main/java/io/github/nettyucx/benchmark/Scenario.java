@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.benchmark;
+
+import io.github.nettyucx.examples.ByteSize;
+import java.util.Locale;
+
+/**
+ * What is asked of a contender.
+ *
+ * @param size of a message, in bytes; of fairness: of the messages of the one that sends all it can
+ * @param connections how many there are; of connect: how many are made at the same time
+ * @param active how many of them are in use, of latency
+ * @param loops event loops on each side
+ * @param flush messages that are written between two flushes
+ * @param operations on each active connection; 0 for as many as take {@code seconds}
+ * @param seconds how long a measurement is to take, if {@code operations} is 0
+ * @param serverCpus the processors of the server as {@code taskset -c} takes them, or {@code null} for all
+ * @param clientCpus likewise of the client
+ */
+record Scenario(Work work, int size, int connections, int active, int loops, int flush, long operations,
+                double seconds, String serverCpus, String clientCpus) {
+
+    /** How many messages are written between two flushes: the published benchmarks' choice, for their three sizes. */
+    static int defaultFlush(int size) {
+        if (size < 1024) {
+            return 64;
+        }
+        return size < 64 * 1024 ? 16 : 4;
+    }
+
+    boolean isPinned() {
+        return serverCpus != null;
+    }
+
+    String pinning() {
+        return isPinned() ? serverCpus + ":" + clientCpus : "none";
+    }
+
+    /** For a person; tells apart the scenarios of one run. */
+    @Override
+    public String toString() {
+        var text = new StringBuilder(work.toString());
+        switch (work) {
+            case LATENCY, FAIRNESS -> text.append(' ').append(new ByteSize(size));
+            case THROUGHPUT, BIDIRECTIONAL ->
+                    text.append(' ').append(new ByteSize(size)).append(" flush ").append(flush);
+            case CONNECT, MEMORY, IDLE -> { }
+        }
+        text.append(String.format(Locale.ROOT, ", %,d connection%s", connections, connections == 1 ? "" : "s"));
+        if (active != connections) {
+            text.append(", ").append(active).append(" active");
+        }
+        if (loops > 1) {
+            text.append(", ").append(loops).append(" loops");
+        }
+        return text.append(isPinned() ? ", pinned " + pinning() : "").toString();
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.benchmark;
+
+import java.util.List;
+import java.util.Locale;
+
+/** What is measured. The first metric is the one by which contenders are compared. */
+enum Work {
+    /** Each active connection has one message under way, to the server and back. */
+    LATENCY(List.of(Metric.P50, Metric.P99, Metric.P999, Metric.RATE, Metric.ALLOCATION)),
+    /** The client sends, the server counts. */
+    THROUGHPUT(List.of(Metric.RATE, Metric.BANDWIDTH, Metric.ALLOCATION)),
+    /** Both send and count at the same time. */
+    BIDIRECTIONAL(List.of(Metric.RATE, Metric.BANDWIDTH, Metric.ALLOCATION)),
+    /** Connections are made and closed. */
+    CONNECT(List.of(Metric.RATE, Metric.P50, Metric.P99)),
+    /** Connections that have been used once and are idle. */
+    MEMORY(List.of(Metric.RSS, Metric.FDS)),
+    /** As with {@link #MEMORY}. */
+    IDLE(List.of(Metric.IDLE_CPU)),
+    /** One connection sends all it can; the others, on the same loop, take turns to make a round trip. */
+    FAIRNESS(List.of(Metric.P50, Metric.P99, Metric.P999, Metric.RATE, Metric.HOT_RATE));
+
+    private final List<Metric> metrics;
+
+    Work(List<Metric> metrics) {
+        this.metrics = metrics;
+    }
+
+    List<Metric> metrics() {
+        return metrics;
+    }
+
+    Metric headline() {
+        return metrics.getFirst();
+    }
+
+    /** The name by which the command line knows it. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.benchmark;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.gson.JsonObject;
+import io.github.nettyucx.examples.ExampleRunner;
+import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The instrument as a user runs it: in a process of its own. What it measures here is too short to mean anything. */
+class BenchmarkTest {
+    private static final long END_SECONDS = 180;
+
+    @TempDir
+    private Path directory;
+
+    private record Outcome(int exitCode, String out, String err) {
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "throughput --size 16,64k", "bidirectional --size 1k", "connect --connections 2", "memory --connections 3",
+        "idle --connections 3", "fairness --connections 3"})
+    void aShortRunOfEachWorkEndsInATable(String work) throws Exception {
+        var outcome = run((work + " --transport ucx --rounds 1 --seconds 0.05").split(" "));
+        assertEquals(0, outcome.exitCode, outcome.toString());
+        var row = outcome.out.lines().filter(line -> line.contains(" ucx ")).findFirst().orElseThrow();
+        assertTrue(row.matches(".*(sysv|posix|tcp|self).* adaptive +-?[\\d,.]+ .*"), outcome.toString());
+    }
+
+    @Test
+    void latencyIsComparedAndWritten() throws Exception {
+        var json = directory.resolve("result.json");
+        var page = directory.resolve("report");
+        var outcome = run("latency", "--transport", "ucx,nio", "--size", "16,32", "--connections", "3", "--active", "2",
+                "--loops", "2", "--operations", "500", "--rounds", "2", "--json", json.toString(),
+                "--report", page.toString());
+        assertEquals(0, outcome.exitCode, outcome.toString());
+        assertTrue(outcome.out.contains("latency 16 B, 3 connections, 2 active, 2 loops"), outcome.out);
+        assertTrue(outcome.out.lines().findFirst().orElseThrow().endsWith("to nio"), outcome.out);
+        assertTrue(outcome.err.contains("round 2 of 2: nio, latency 32 B"), outcome.err);
+
+        var result = Json.FILE.fromJson(Files.readString(json), JsonObject.class);
+        assertTrue(result.get("complete").getAsBoolean());
+        assertEquals(4, result.getAsJsonArray("results").size());
+        for (var row : result.getAsJsonArray("results")) {
+            var rounds = row.getAsJsonObject().getAsJsonArray("rounds");
+            assertEquals(2, rounds.size());
+            assertEquals(1000, rounds.get(0).getAsJsonObject().get("operations").getAsLong());
+            assertTrue(rounds.get(0).getAsJsonObject().getAsJsonObject("percentiles").has("99.9"));
+        }
+        var html = Files.readString(page.resolve("index.html"));
+        assertTrue(html.contains("Percentiles: latency 16 B, 3 connections"), "no percentiles");
+        assertTrue(html.contains("p50 µs over message size"), "no chart over sizes");
+        assertTrue(html.contains("Chart.js v"), "no library");
+        assertFalse(html.contains("@CHART"), "a place was not filled in");
+        assertFalse(html.contains("src="), "the page needs other files");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "latency --size 16,x                   | 'x' is not a size",
+        "latency --connections 0               | '0' will not do",
+        "latency --active 2                    | --active 2 is more than --connections 1",
+        "latency --pin 0                       | '0' does not name processors",
+        "latency --pin 0:4095                  | this process cannot use processors 4095",
+        "latency --transport nio --lane tcp    | --lane is about ucx",
+        "latency --flush 3                     | Unknown options: '--flush'",
+        "fairness --connections 1              | leaves nobody to be treated fairly",
+        "throughput --seconds 0                | --seconds 0.0 is out of range",
+        "throughput --json /no/such/directory  | cannot be written",
+        "all --only speed                      | 'speed' is no work",
+        "latence                               | Unmatched argument"})
+    void wrongArgumentsAreExplained(String arguments, String reason) {
+        var stderr = System.err;
+        var captured = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(captured, true, StandardCharsets.UTF_8));
+        int exitCode;
+        try {
+            exitCode = ExampleRunner.run("./run-benchmark.sh", "run-benchmark.sh", new Benchmark(),
+                    arguments.strip().split(" +"));
+        } finally {
+            System.setErr(stderr);
+        }
+        var err = captured.toString(StandardCharsets.UTF_8);
+        assertEquals(2, exitCode, err);
+        assertTrue(err.startsWith("run-benchmark.sh: ") && err.contains(reason), err);
+        assertTrue(err.contains("--help'."), err);
+    }
+
+    @Test
+    void anInterruptedRunTellsWhatWasMeasured() throws Exception {
+        var json = directory.resolve("result.json");
+        var process = start("latency", "--transport", "nio", "--size", "16", "--rounds", "100", "--operations", "100",
+                "--json", json.toString());
+        try (var err = new BufferedReader(new InputStreamReader(process.getErrorStream(), StandardCharsets.UTF_8))) {
+            String line;
+            do {
+                line = err.readLine();
+            } while (line != null && !line.startsWith("round 3 of 100"));
+            assertEquals(0, new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor());
+            var rest = new StringBuilder();
+            err.lines().forEach(more -> rest.append(more).append('\n'));
+            var out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertTrue(process.waitFor(END_SECONDS, TimeUnit.SECONDS));
+            assertEquals(130, process.exitValue());
+            assertTrue(rest.toString().contains("Interrupted"), rest.toString());
+            assertTrue(out.matches("(?s).* nio .*\\d+\\.\\d\\d .*"), out);
+            var result = Json.FILE.fromJson(Files.readString(json), JsonObject.class);
+            assertFalse(result.get("complete").getAsBoolean());
+            assertTrue(result.getAsJsonArray("results").get(0).getAsJsonObject().getAsJsonArray("rounds").size() >= 2);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static Outcome run(String... arguments) throws Exception {
+        var process = start(arguments);
+        try (var err = process.errorReader(StandardCharsets.UTF_8)) {
+            var said = new StringBuilder();
+            var reader = Thread.ofPlatform().start(() -> err.lines().forEach(line -> said.append(line).append('\n')));
+            var out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertTrue(process.waitFor(END_SECONDS, TimeUnit.SECONDS), "it does not end");
+            reader.join();
+            return new Outcome(process.exitValue(), out, said.toString());
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static Process start(String... arguments) throws Exception {
+        var command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
+                "-Dstdout.encoding=UTF-8", "-Dstderr.encoding=UTF-8",
+                "-cp", System.getProperty("java.class.path"), Benchmark.class.getName()));
+        command.addAll(List.of(arguments));
+        return new ProcessBuilder(command).start();
+    }
+}

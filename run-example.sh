@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Runs one of the examples, after building what has changed since the last time.
+set -euo pipefail
+
+# name | main class | what it shows | "plain" if it takes no arguments
+EXAMPLES=(
+  'ping-pong|io.github.nettyucx.examples.pingpong.PingPong|round trip times of UCX and other transports, compared|'
+  'echo|io.github.nettyucx.examples.echo.Echo|standard input to a server and back|'
+  'grpc|io.github.nettyucx.examples.grpc.GrpcCalls|gRPC over UCX and over its own transport, checked and compared|'
+  'relay|io.github.nettyucx.examples.relay.Relay|TCP programs in front of UCX applications, and behind them|'
+  'info|io.github.nettyucx.examples.info.Info|what a bug report needs: UCX, machine, settings, lanes|'
+  'ucp-tag|io.github.nettyucx.examples.ucp.TagDemo|UCX without Netty: messages with tags|plain'
+  'ucp-stream|io.github.nettyucx.examples.ucp.StreamDemo|UCX without Netty: a byte stream|plain'
+  'ucp-active-message|io.github.nettyucx.examples.ucp.ActiveMessageDemo|UCX without Netty: messages that call a handler|plain'
+  'ucp-remote-memory|io.github.nettyucx.examples.ucp.RemoteMemoryDemo|UCX without Netty: put and get|plain'
+  'ucp-atomic|io.github.nettyucx.examples.ucp.AtomicDemo|UCX without Netty: atomics in remote memory|plain'
+)
+root_directory() { # Not by cd: file names among the arguments are relative to where the user is.
+  (cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
+}
+ROOT=$(root_directory)
+readonly ROOT
+readonly MODULE=examples
+readonly MODULES=(transport-ucx-native transport-ucx examples)
+# shellcheck source=launch.sh
+source "$ROOT/launch.sh"
+
+list_examples() {
+  echo 'Usage: ./run-example.sh [JVM OPTION]... NAME [ARGUMENT]...'
+  echo
+  echo 'Examples:'
+  local entry name description
+  for entry in "${EXAMPLES[@]}"; do
+    IFS='|' read -r name _ description _ <<< "$entry"
+    printf '  %-19s %s\n' "$name" "$description"
+  done
+  echo
+  echo "'./run-example.sh NAME --help' tells what an example can do."
+}
+
+# Sets main_class, description and plain to those of the example with that name.
+find_example() {
+  local entry name
+  for entry in "${EXAMPLES[@]}"; do
+    IFS='|' read -r name main_class description plain <<< "$entry"
+    [[ $name != "$1" ]] || return 0
+  done
+  return 1
+}
+
+jvm_options=()
+while [[ ${1:-} == -[DXa]* || ${1:-} == --add-* ]]; do
+  jvm_options+=("$1")
+  shift
+done
+name=${1:-}
+case $name in
+  '')
+    list_examples
+    exit 2
+    ;;
+  -h | --help | help)
+    list_examples
+    exit 0
+    ;;
+esac
+if ! find_example "$name"; then
+  echo "$SCRIPT: there is no example named '$name'." >&2
+  list_examples >&2
+  exit 2
+fi
+shift
+if [[ -n $plain && $# -gt 0 ]]; then
+  case $1 in
+    -h | --help)
+      echo "Usage: ./run-example.sh $name"
+      echo "Shows $description. There is nothing to choose."
+      exit 0
+      ;;
+    *)
+      fail "$name takes no arguments, but '$1' was given." 2
+      ;;
+  esac
+fi
+
+run_java "$main_class" "$@"

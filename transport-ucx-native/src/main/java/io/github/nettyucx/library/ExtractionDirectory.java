@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.library;
+
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * The directory that bundled libraries are loaded from: one per user and contents, shared by all of that user's JVMs, so
+ * that no number of starts and kills fills the disk.
+ *
+ * <p>Every file is compared with its digest before it is used, and replaced by an atomic rename when it is missing or
+ * differs. Processes that do this at once write the same bytes, so whichever wins, each of them opens a good file, and
+ * one that has the old file mapped keeps it. Nothing in a directory that another user could have prepared or could
+ * change is used: then the libraries go into a fresh directory of this process's own, deleted at exit.
+ */
+final class ExtractionDirectory {
+    private static final System.Logger LOGGER = System.getLogger(ExtractionDirectory.class.getName());
+
+    private static final Set<PosixFilePermission> FORBIDDEN = PosixFilePermissions.fromString("----w--w-");
+    private static final FileAttribute<Set<PosixFilePermission>> PRIVATE_DIRECTORY =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+    private static final FileAttribute<Set<PosixFilePermission>> PRIVATE_FILE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
+    private final int user;
+
+    private ExtractionDirectory(int user) {
+        this.user = user;
+    }
+
+    /**
+     * Extracts the bundle, as far as that hasn't been done.
+     *
+     * @param base directory to create the user's directory in; created if it is missing
+     * @return the directory that holds the files
+     */
+    static Path extract(BundledLibrary bundle, Path base) throws LibraryRejected {
+        ExtractionDirectory extraction = new ExtractionDirectory(Libc.geteuid());
+        try {
+            Files.createDirectories(base);
+            try {
+                Path shared = extraction.own(base.resolve("netty-ucx-" + Integer.toUnsignedString(extraction.user)));
+                Path directory = extraction.own(shared.resolve(bundle.directoryName()));
+                extraction.complete(directory, bundle);
+                return directory;
+            } catch (IOException unusable) {
+                Path directory = Files.createTempDirectory(base, "netty-ucx-", PRIVATE_DIRECTORY);
+                Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(directory), "netty-ucx-cleanup"));
+                LOGGER.log(Level.WARNING, "UCX is extracted to " + directory + " for this process alone: " + unusable);
+                extraction.complete(directory, bundle);
+                return directory;
+            }
+        } catch (IOException e) {
+            throw new LibraryRejected("cannot be extracted below " + base + " (" + e + "); set -D"
+                    + UcxLibrary.WORKDIR_PROPERTY + " to a directory that this user may write to", e);
+        }
+    }
+
+    private void complete(Path directory, BundledLibrary bundle) throws IOException, LibraryRejected {
+        for (BundledLibrary.Entry entry : bundle.entries()) {
+            Path file = directory;
+            List<String> steps = List.of(entry.name().split("/"));
+            for (String step : steps.subList(0, steps.size() - 1)) {
+                file = own(file.resolve(step));
+            }
+            file = file.resolve(steps.getLast());
+            if (!isIntact(file, entry)) {
+                write(file, entry);
+            }
+        }
+    }
+
+    private boolean isIntact(Path file, BundledLibrary.Entry entry) throws IOException {
+        if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) || complaint(file) != null) {
+            return false;
+        }
+        return Arrays.equals(Sha256.digest(Files.readAllBytes(file)), entry.sha256());
+    }
+
+    private static void write(Path file, BundledLibrary.Entry entry) throws IOException, LibraryRejected {
+        byte[] contents = BundledLibrary.readAll(entry.source());
+        if (!Arrays.equals(Sha256.digest(contents), entry.sha256())) {
+            throw new LibraryRejected("is damaged: the digest of " + entry.source() + " is not the one in the index");
+        }
+        Path unfinished = Files.createTempFile(file.getParent(), "." + file.getFileName() + "-", ".tmp", PRIVATE_FILE);
+        try {
+            Files.write(unfinished, contents);
+            Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } finally {
+            Files.deleteIfExists(unfinished);
+        }
+    }
+
+    /** Creates a directory, or accepts one that exists if it is this user's and nobody else can write to it. */
+    private Path own(Path directory) throws IOException {
+        try {
+            Files.createDirectory(directory, PRIVATE_DIRECTORY);
+        } catch (FileAlreadyExistsException e) {
+            // As it should be from the second start on.
+        }
+        if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+            throw new IOException(directory + " is not a directory");
+        }
+        String complaint = complaint(directory);
+        if (complaint != null) {
+            throw new IOException(directory + complaint);
+        }
+        return directory;
+    }
+
+    private String complaint(Path path) throws IOException {
+        if (!Integer.valueOf(user).equals(Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS))) {
+            return " belongs to another user";
+        }
+        Set<PosixFilePermission> permissions =
+                Files.readAttributes(path, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS).permissions();
+        return permissions.stream().anyMatch(FORBIDDEN::contains) ? " can be written to by other users" : null;
+    }
+
+    private static void delete(Path directory) {
+        try (Stream<Path> paths = Files.walk(directory)) {
+            for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
+        } catch (IOException e) {
+            LOGGER.log(Level.DEBUG, "could not delete " + directory, e);
+        }
+    }
+}

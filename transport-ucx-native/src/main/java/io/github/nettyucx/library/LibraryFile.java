@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.library;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What can be told about a {@code libucp.so} by reading the file, before any of its code runs.
+ *
+ * <p>The version has to be known before {@code dlopen}: a UCX that has hooked libc's memory functions, which it does while
+ * it is being loaded, cannot be closed again, and the next one would be bound to the first one's {@code libucs.so.0}. So a
+ * library that is too old must never be opened when a newer one is to be tried after it.
+ * {@code ucp_get_version_string()} returns a string literal, which stands in the file once; other texts of that form in
+ * it are the ends of symbol versions such as {@code GLIBC_2.2.5}.
+ */
+final class LibraryFile {
+    private static final int ELF_MAGIC = 0x7f454c46;
+    private static final int HEADER_SIZE = 64;
+    private static final int PROGRAM_HEADER_SIZE = 56;
+    private static final int PT_LOAD = 1;
+    private static final int ET_DYN = 3;
+    private static final long MAX_SEGMENT = 256L << 20;
+
+    private static final Pattern VERSION_LITERAL =
+            Pattern.compile("(?<![\\d._-])(\\d{1,3}\\.\\d{1,3}\\.\\d{1,3})\\x00");
+
+    private final Path path;
+    private final UcxVersion version;
+
+    private LibraryFile(Path path, UcxVersion version) {
+        this.path = path;
+        this.version = version;
+    }
+
+    Path path() {
+        return path;
+    }
+
+    /** The version, if the file gives it away. */
+    Optional<UcxVersion> version() {
+        return Optional.ofNullable(version);
+    }
+
+    /**
+     * Reads a file.
+     *
+     * @throws LibraryRejected when it can't be read, or isn't a shared library for this platform
+     */
+    static LibraryFile read(Path path, Platform platform) throws LibraryRejected {
+        try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
+            ByteBuffer header = readFully(file, 0, HEADER_SIZE);
+            if (header == null || header.order(ByteOrder.BIG_ENDIAN).getInt(0) != ELF_MAGIC) {
+                throw new LibraryRejected("is not a shared library (no ELF header)");
+            }
+            boolean is64Bit = header.get(4) == 2;
+            boolean isLittleEndian = header.get(5) == 1;
+            header.order(ByteOrder.LITTLE_ENDIAN);
+            int machine = Short.toUnsignedInt(header.getShort(18));
+            if (!is64Bit || !isLittleEndian || machine != platform.elfMachine()) {
+                throw new LibraryRejected("is built for another machine (" + Platform.describeElf(is64Bit, machine)
+                        + "), this JVM runs on " + platform);
+            }
+            if (header.getShort(16) != ET_DYN) {
+                throw new LibraryRejected("is not a shared library (an ELF file of another type)");
+            }
+            return new LibraryFile(path, findVersion(file, header));
+        } catch (NoSuchFileException e) {
+            throw new LibraryRejected("does not exist", e);
+        } catch (IOException e) {
+            throw new LibraryRejected("cannot be read: " + e, e);
+        }
+    }
+
+    private static UcxVersion findVersion(FileChannel file, ByteBuffer header) throws IOException, LibraryRejected {
+        long tableOffset = header.getLong(0x20);
+        int entries = Short.toUnsignedInt(header.getShort(0x38));
+        ByteBuffer table = readFully(file, tableOffset, entries * PROGRAM_HEADER_SIZE);
+        if (table == null) {
+            throw new LibraryRejected("is cut short or damaged");
+        }
+        TreeSet<UcxVersion> found = new TreeSet<>();
+        for (int i = 0; i < entries; i++) {
+            int entry = i * PROGRAM_HEADER_SIZE;
+            if (table.getInt(entry) != PT_LOAD) {
+                continue;
+            }
+            long size = table.getLong(entry + 0x20);
+            ByteBuffer segment = size > MAX_SEGMENT ? null : readFully(file, table.getLong(entry + 0x08), size);
+            if (segment == null) {
+                throw new LibraryRejected("is cut short or damaged");
+            }
+            // One char per byte, so that the pattern can be applied to binary data.
+            Matcher matcher = VERSION_LITERAL.matcher(new String(segment.array(), StandardCharsets.ISO_8859_1));
+            while (matcher.find()) {
+                UcxVersion.parse(matcher.group(1)).ifPresent(found::add);
+            }
+        }
+        return found.size() == 1 ? found.first() : null;
+    }
+
+    private static ByteBuffer readFully(FileChannel file, long offset, long size) throws IOException {
+        if (offset < 0 || size < 0 || offset > file.size() || size > file.size() - offset) {
+            return null;
+        }
+        ByteBuffer buffer = ByteBuffer.allocate((int) size).order(ByteOrder.LITTLE_ENDIAN);
+        while (buffer.hasRemaining()) {
+            if (file.read(buffer, offset + buffer.position()) < 0) {
+                return null;
+            }
+        }
+        return buffer.flip();
+    }
+}

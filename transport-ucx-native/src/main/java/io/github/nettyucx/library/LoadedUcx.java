@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.library;
+
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodType;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** UCX's libraries inside the process: which are there, and opening them. */
+final class LoadedUcx {
+    private static final System.Logger LOGGER = System.getLogger(LoadedUcx.class.getName());
+
+    /** A function of libucp, and one of each UCX library that it needs. */
+    private static final List<String> ONE_SYMBOL_OF_EACH =
+            List.of("ucp_get_version", "uct_query_components", "ucs_status_string", "ucm_set_event_handler");
+
+    private LoadedUcx() {
+    }
+
+    /** The libucp that is in the process already, whoever loaded it, or the one beside a libucs that is. */
+    static Optional<Path> path() {
+        return loadedFile(SystemPlaces.SONAME, "ucp_get_version")
+                .or(() -> loadedFile("libucs.so.0", "ucs_status_string").map(LoadedUcx::ucpBeside));
+    }
+
+    /**
+     * Loads a libucp, and with it the other UCX libraries of its installation.
+     *
+     * @param version if it could be told from the file
+     * @throws LibraryRejected when that fails; then nothing of it stays in the process, or the message says so
+     */
+    static UcxLibrary open(Path library, Optional<UcxVersion> version, String origin) throws LibraryRejected {
+        UcxEnvironment.apply(version.orElse(UcxVersion.MINIMUM));
+        return openHere(library, origin);
+    }
+
+    /** Uses a UCX that is in the process already. */
+    static UcxLibrary adopt(Path library, String origin) throws LibraryRejected {
+        return openHere(library, origin);
+    }
+
+    private static UcxLibrary openHere(Path library, String origin) throws LibraryRejected {
+        AtomicReference<UcxLibrary> opened = new AtomicReference<>();
+        AtomicReference<LibraryRejected> rejection = new AtomicReference<>();
+        Libc.withNumericLocaleC(() -> {
+            try {
+                opened.set(openAll(library, origin));
+            } catch (LibraryRejected e) {
+                rejection.set(e);
+            }
+        });
+        if (rejection.get() != null) {
+            throw rejection.get();
+        }
+        return opened.get();
+    }
+
+    private static UcxLibrary openAll(Path library, String origin) throws LibraryRejected {
+        MemorySegment handle;
+        try {
+            handle = Libc.dlopen(library);
+        } catch (LibraryRejected e) {
+            throw explained(e);
+        }
+        try {
+            requireOwnSiblings(library, handle);
+            UcxVersion version = version(handle);
+            LibrarySearch.requireSupported(version);
+            return new UcxLibrary(handle, library, version, origin);
+        } catch (LibraryRejected e) {
+            Libc.dlclose(handle);
+            throw path().isEmpty() ? e
+                    : new LibraryRejected(e.getMessage() + " (and it stays in this process, so no other can be tried)", e);
+        }
+    }
+
+    /**
+     * Checks that the libraries that libucp was bound to are of the same installation. A libucp without a run path of its
+     * own gets whichever libucs the linker finds first, and mixed releases crash.
+     */
+    private static void requireOwnSiblings(Path library, MemorySegment handle) throws LibraryRejected {
+        for (String symbol : ONE_SYMBOL_OF_EACH) {
+            Path sibling = Libc.dlsym(handle, symbol).flatMap(Libc::fileOf)
+                    .orElseThrow(() -> new LibraryRejected("has no " + symbol));
+            if (!directory(sibling).equals(directory(library))) {
+                throw new LibraryRejected("was bound to " + sibling + " of another installation; start the JVM with"
+                        + " LD_LIBRARY_PATH=" + library.getParent() + ", or name another library");
+            }
+        }
+    }
+
+    private static Path directory(Path library) throws LibraryRejected {
+        try {
+            return library.toRealPath().getParent();
+        } catch (IOException e) {
+            throw new LibraryRejected("cannot be resolved: " + e, e);
+        }
+    }
+
+    private static LibraryRejected explained(LibraryRejected e) {
+        String message = e.getMessage();
+        if (message.contains("failed to map segment")) {
+            message += "; the file system may be mounted noexec: for the bundled UCX, set -D"
+                    + UcxLibrary.WORKDIR_PROPERTY + " to a directory elsewhere";
+        }
+        return new LibraryRejected("cannot be loaded: " + message, e);
+    }
+
+    private static UcxVersion version(MemorySegment handle) throws LibraryRejected {
+        MemorySegment function = Libc.dlsym(handle, "ucp_get_version_string")
+                .orElseThrow(() -> new LibraryRejected("has no ucp_get_version_string"));
+        String text;
+        try {
+            text = Libc.string((MemorySegment) Libc.bind(function, MethodType.methodType(MemorySegment.class))
+                    .invokeExact());
+        } catch (Throwable t) {
+            throw new LibraryRejected("does not tell its version: " + t, t);
+        }
+        return UcxVersion.parse(text == null ? "" : text)
+                .orElseThrow(() -> new LibraryRejected("calls its version " + text));
+    }
+
+    private static Optional<Path> loadedFile(String soname, String symbol) {
+        Optional<MemorySegment> handle = Libc.dlopenLoaded(soname);
+        try {
+            return handle.flatMap(h -> Libc.dlsym(h, symbol)).flatMap(Libc::fileOf);
+        } finally {
+            // Gives back the reference that asking took.
+            handle.ifPresent(Libc::dlclose);
+        }
+    }
+
+    private static Path ucpBeside(Path libucs) {
+        Path libucp = libucs.resolveSibling(SystemPlaces.SONAME);
+        LOGGER.log(Level.DEBUG, "libucs is in the process without libucp: {0}", libucs);
+        return libucp;
+    }
+}

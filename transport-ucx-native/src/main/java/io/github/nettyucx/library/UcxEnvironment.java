@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.library;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The variables that UCX reads while it is being loaded, and what they have to be inside a JVM.
+ *
+ * <p>They are set in the process's own environment just before UCX is loaded, and only where the user has not set them:
+ * an exported variable always wins. Child processes inherit them, unless they are given an environment of their own.
+ */
+public final class UcxEnvironment {
+    /**
+     * One variable.
+     *
+     * @param name  name of the environment variable
+     * @param value what it is set to, unless the user has set it
+     * @param why   the reason, a phrase
+     */
+    public record Setting(String name, String value, String why) {
+    }
+
+    private static final Path INFINIBAND_DEVICES = Path.of("/sys/class/infiniband");
+
+    private static final List<Setting> ALWAYS = List.of(
+            new Setting("UCX_HANDLE_ERRORS", "none",
+                    "UCX must not print a backtrace, attach a debugger or freeze in the JVM's place when a signal comes"),
+            new Setting("UCX_ERROR_SIGNALS", "",
+                    "SIGSEGV, SIGBUS and SIGFPE belong to the JVM, which uses them for null checks and safepoints"),
+            new Setting("UCX_DEBUG_SIGNO", "0",
+                    "SIGHUP belongs to the JVM, which shuts down in good order on it"),
+            new Setting("UCX_LOG_FILE", "stderr",
+                    "standard output belongs to the application; UCX would write its warnings there"),
+            new Setting("UCX_VFS_ENABLE", "n",
+                    "no thread and no FUSE file system for introspection"),
+            new Setting("UCX_MM_ERROR_HANDLING", "y",
+                    "endpoints that are told of their peer's failure use shared memory only with it; "
+                            + "by a change of the configuration, UCX 1.16 warns that it is invalid"),
+            new Setting("UCX_MM_ALLOC", "md",
+                    "when /dev/shm is full UCX would go on with memory that is not shared, and crash the process"),
+            new Setting("UCX_TCP_CONN_NB", "y",
+                    "the accepting side connects lanes back to the client, which would block the thread"),
+            new Setting("UCX_TCP_CM_REUSEADDR", "y",
+                    "a server can be started again while connections of the one before are alive or in TIME_WAIT"),
+            new Setting("UCX_RDMA_CM_REUSEADDR", "y", "as with UCX_TCP_CM_REUSEADDR"),
+            new Setting("UCX_ASYNC_MAX_EVENTS", "65536",
+                    "the default of some releases, 1024 descriptors for the whole process, ends at about 500 connections"));
+
+    /**
+     * Earlier releases crash without memory events: closing an endpoint by force invalidates the memory of a
+     * rendezvous in a registration cache that is not there (openucx/ucx#11467).
+     */
+    private static final UcxVersion MEMORY_EVENTS_OPTIONAL = new UcxVersion(1, 22, 0);
+
+    private static final Setting NO_MEMORY_EVENTS = new Setting("UCX_MEM_EVENTS", "n",
+            "without an RDMA device there is no registration cache that would need them, "
+                    + "so libc's mmap family stays unpatched");
+
+    /** Quiet about variables that no chosen transport reads, which would be ours: the user has set none. */
+    private static final Setting NO_UNUSED_WARNING = new Setting("UCX_WARN_UNUSED_ENV_VARS", "n",
+            "settings of transports that are not in use are no mistake of the user's, who has set no variable of UCX");
+
+    private UcxEnvironment() {
+    }
+
+    /**
+     * The settings for this machine, in the order in which they are made.
+     *
+     * @param version of the UCX that is to be loaded; {@link UcxVersion#MINIMUM} if it is not known before that
+     */
+    public static List<Setting> settings(UcxVersion version) {
+        return settings(version, hasRdmaDevice(),
+                System.getenv().keySet().stream().anyMatch(name -> name.startsWith("UCX_")));
+    }
+
+    static List<Setting> settings(UcxVersion version, boolean rdma, boolean userSettings) {
+        List<Setting> settings = new ArrayList<>(ALWAYS);
+        if (!rdma && version.compareTo(MEMORY_EVENTS_OPTIONAL) >= 0) {
+            settings.add(NO_MEMORY_EVENTS);
+        }
+        if (!userSettings) {
+            settings.add(NO_UNUSED_WARNING);
+        }
+        return List.copyOf(settings);
+    }
+
+    static void apply(UcxVersion version) {
+        for (Setting setting : settings(version)) {
+            Libc.setenvIfAbsent(setting.name(), setting.value());
+        }
+    }
+
+    /**
+     * Makes a setting that UCX reads when a context is made, whatever the user has exported; to be followed by
+     * {@link #restore}. The caller sees to it that no other thread makes a context meanwhile.
+     *
+     * @return what the variable was before, or null
+     */
+    public static String override(Setting setting) {
+        String before = Libc.getenv(setting.name());
+        Libc.setenv(setting.name(), setting.value());
+        return before;
+    }
+
+    /** Takes {@link #override} back: child processes would inherit the variable. */
+    public static void restore(Setting setting, String before) {
+        if (before == null) {
+            Libc.unsetenv(setting.name());
+        } else {
+            Libc.setenv(setting.name(), before);
+        }
+    }
+
+    private static boolean hasRdmaDevice() {
+        try (DirectoryStream<Path> devices = Files.newDirectoryStream(INFINIBAND_DEVICES)) {
+            return devices.iterator().hasNext();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.library;
+
+import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+
+/**
+ * The UCX that this process uses: found, checked, and loaded at most once.
+ *
+ * <p>The system property {@value #PROPERTY} chooses where it comes from:
+ * <ul>
+ *   <li>{@code auto} (default): a UCX that is in the process already, else the machine's own if it is
+ *       {@link UcxVersion#MINIMUM} or later, else the bundled one. The machine's comes first because only that one can
+ *       have been built for its network adapters;</li>
+ *   <li>{@code system}: the machine's own;</li>
+ *   <li>{@code bundled}: the one from the jar {@code netty-transport-native-ucx} with the platform's classifier,
+ *       extracted to a directory below {@value #WORKDIR_PROPERTY} (default: {@code java.io.tmpdir});</li>
+ *   <li>an absolute path: that {@code libucp.so}, or the one in that directory.</li>
+ * </ul>
+ *
+ * <p>All methods may be called from any thread.
+ */
+public final class UcxLibrary {
+    /** The system property that says which UCX to load. */
+    public static final String PROPERTY = "io.github.nettyucx.library";
+    /** The system property that names the directory below which bundled libraries are extracted. */
+    public static final String WORKDIR_PROPERTY = "io.github.nettyucx.workdir";
+
+    private static final System.Logger LOGGER = System.getLogger(UcxLibrary.class.getName());
+
+    // Guarded by the class's monitor.
+    private static UcxLibrary loaded;
+    private static Throwable failure;
+
+    private final MemorySegment handle;
+    private final Path path;
+    private final UcxVersion version;
+    private final String origin;
+
+    UcxLibrary(MemorySegment handle, Path path, UcxVersion version, String origin) {
+        this.handle = handle;
+        this.path = path;
+        this.version = version;
+        this.origin = origin;
+    }
+
+    /**
+     * Loads UCX, or returns what an earlier call loaded.
+     *
+     * @return the library, the same object each time
+     * @throws UnsatisfiedLinkError when no usable UCX can be loaded; the message lists every place that was tried, what
+     *                              was wrong there, and what to do. Later calls throw a new error with the same message
+     */
+    public static synchronized UcxLibrary load() {
+        if (loaded != null) {
+            return loaded;
+        }
+        if (failure == null) {
+            try {
+                loaded = onPlatformThread(() -> LibrarySearch.fromSystemProperties().run());
+                LOGGER.log(Level.INFO, "using " + loaded);
+                return loaded;
+            } catch (Throwable t) {
+                failure = LibrarySearch.explain(t);
+            }
+        }
+        UnsatisfiedLinkError error = new UnsatisfiedLinkError(failure.getMessage());
+        error.initCause(failure);
+        throw error;
+    }
+
+    /** Finds UCX's functions: those of libucp, and of libucs and libuct, on which it depends. */
+    public SymbolLookup symbols() {
+        return name -> Libc.dlsym(handle, name);
+    }
+
+    /** The libucp that was loaded. */
+    public Path path() {
+        return path;
+    }
+
+    /** What the loaded library says about its version. */
+    public UcxVersion version() {
+        return version;
+    }
+
+    /**
+     * Where the library came from: {@code explicit}, {@code system}, {@code bundled}, or {@code process} when something
+     * else had loaded it before, which {@code auto} and {@code system} accept.
+     */
+    public String origin() {
+        return origin;
+    }
+
+    /**
+     * Runs an action while numbers are written with a decimal point for the C code that this thread calls, whatever the
+     * user's locale. UCX reads its configuration with locale-dependent functions, so whatever makes it do that
+     * ({@code ucp_config_read}, {@code ucp_config_modify}, {@code ucp_init}) belongs in here.
+     *
+     * @param action runs on the calling thread, or on a platform thread if the caller is a virtual one
+     * @param <T>    type of the result
+     * @return what the action returned
+     */
+    public static <T> T withNumericLocaleC(Supplier<T> action) {
+        return onPlatformThread(() -> {
+            AtomicReference<T> result = new AtomicReference<>();
+            Libc.withNumericLocaleC(() -> result.set(action.get()));
+            return result.get();
+        });
+    }
+
+    @Override
+    public String toString() {
+        return "UCX " + version + " (" + origin + ") from " + path;
+    }
+
+    /** A thread's C locale belongs to the carrier, which a virtual thread may leave at any time. */
+    private static <T> T onPlatformThread(Supplier<T> action) {
+        if (!Thread.currentThread().isVirtual()) {
+            return action.get();
+        }
+        CompletableFuture<T> result = new CompletableFuture<>();
+        Thread.ofPlatform().name("netty-ucx-locale").start(() -> {
+            try {
+                result.complete(action.get());
+            } catch (Throwable t) {
+                result.completeExceptionally(t);
+            }
+        });
+        try {
+            return result.join();
+        } catch (CompletionException e) {
+            switch (e.getCause()) {
+                case RuntimeException cause -> throw cause;
+                case Error cause -> throw cause;
+                default -> throw e;
+            }
+        }
+    }
+}

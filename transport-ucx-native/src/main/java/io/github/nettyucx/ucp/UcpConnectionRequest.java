@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.ucp;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * A client's wish to connect. It must be either accepted, with {@link UcpWorker#accept}, or rejected, with
+ * {@link UcpListener#reject}; until then it holds a file descriptor, and the client waits.
+ *
+ * <p>May be handed to another thread and accepted there, on that thread's worker, if the context has
+ * {@link UcpContextParams#mtWorkersShared}. The listener must still be open. What is known about the client was read
+ * when the request arrived, so any thread may ask for it at any time.
+ */
+public final class UcpConnectionRequest {
+
+    /** A second request is made before the first is taken, and handed out in one of the next calls of progress. */
+    private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final UcpListener listener;
+    private final long address;
+    private final InetSocketAddress clientAddress;
+    private final long clientId;
+    private final long connection;
+    private final AtomicBoolean taken = new AtomicBoolean();
+    private volatile long takenNanos;
+
+    /**
+     * @param connection see {@link ConnectMessage#connectionOf}
+     */
+    UcpConnectionRequest(UcpListener listener, long address, long connection) {
+        this.listener = listener;
+        this.address = address;
+        this.connection = connection;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attr = arena.allocate(UcpLayouts.ConnRequestAttr.SIZE, Long.BYTES);
+            // Asked one by one, for a failure with one must not hide the other.
+            clientId = query(attr, UcpConstants.UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ID) == UcsStatus.OK
+                    ? attr.get(ValueLayout.JAVA_LONG, UcpLayouts.ConnRequestAttr.CLIENT_ID) : 0;
+            clientAddress = query(attr, UcpConstants.UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ADDR) == UcsStatus.OK
+                    ? UcsSockAddr.decode(attr, UcpLayouts.ConnRequestAttr.CLIENT_ADDRESS) : null;
+        }
+    }
+
+    private int query(MemorySegment attr, long field) {
+        attr.set(ValueLayout.JAVA_LONG, UcpLayouts.ConnRequestAttr.FIELD_MASK, field);
+        try {
+            return (byte) UcpFunctions.CONN_REQUEST_QUERY.invokeExact(address, attr.address());
+        } catch (Throwable e) {
+            throw UcpFunctions.rethrow(e);
+        }
+    }
+
+    /** What the client's worker was given as {@link UcpWorkerParams#clientId}, or 0 if it didn't send that. */
+    public long clientId() {
+        return clientId;
+    }
+
+    /** Where the client connects from, or {@code null} if the transport can't tell. */
+    public InetSocketAddress clientAddress() {
+        return clientAddress;
+    }
+
+    /** The listener that was asked. */
+    public UcpListener listener() {
+        return listener;
+    }
+
+    /** Whether the request has been accepted or rejected, or is being so. */
+    public boolean isTaken() {
+        return taken.get();
+    }
+
+    /** The {@code ucp_conn_request_h}, which is gone once the request {@linkplain #isTaken() is taken}. */
+    public long address() {
+        return address;
+    }
+
+    /** Makes the caller the one who accepts or rejects. */
+    boolean take() {
+        if (!taken.compareAndSet(false, true)) {
+            return false;
+        }
+        takenNanos = System.nanoTime();
+        return true;
+    }
+
+    long connection() {
+        return connection;
+    }
+
+    /** Whether UCX may still hand out a second request of the same connection. */
+    boolean isRecent() {
+        long since = takenNanos;
+        return !isTaken() || since == 0 || System.nanoTime() - since < RECENT_NANOS;
+    }
+}

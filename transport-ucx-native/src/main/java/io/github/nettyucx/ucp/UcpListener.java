@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.ucp;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Listens on a socket address. All methods are for the thread that progresses the listener's worker.
+ */
+public final class UcpListener implements AutoCloseable {
+
+    private final UcpWorker worker;
+    private final ConnectionHandler handler;
+    private final long id;
+    /** Neither accepted nor rejected yet. Accepting threads remove from it. */
+    private final Set<UcpConnectionRequest> pending = ConcurrentHashMap.newKeySet();
+    /** What arrived in the last time, in this order, and by connection; for the worker's thread only. */
+    private final Queue<UcpConnectionRequest> arrived = new ArrayDeque<>();
+    private final Map<Long, UcpConnectionRequest> connections = new HashMap<>();
+    /** Calls on other threads that use this listener's memory, as accepting does. */
+    private final AtomicInteger accepting = new AtomicInteger();
+    private long address;
+
+    UcpListener(UcpWorker worker, InetSocketAddress local, ConnectionHandler handler) throws UcxException {
+        this.worker = worker;
+        this.handler = handler;
+        id = Upcalls.LISTENERS.register(this);
+        boolean created = false;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment sockaddr = UcsSockAddr.encode(arena, local);
+            MemorySegment params = arena.allocate(UcpLayouts.ListenerParams.SIZE, Long.BYTES);
+            params.set(ValueLayout.JAVA_LONG, UcpLayouts.ListenerParams.FIELD_MASK,
+                    UcpConstants.UCP_LISTENER_PARAM_FIELD_SOCK_ADDR
+                            | UcpConstants.UCP_LISTENER_PARAM_FIELD_CONN_HANDLER);
+            params.set(ValueLayout.JAVA_LONG, UcpLayouts.ListenerParams.SOCKADDR_ADDRESS, sockaddr.address());
+            params.set(ValueLayout.JAVA_INT, UcpLayouts.ListenerParams.SOCKADDR_LENGTH, (int) sockaddr.byteSize());
+            params.set(ValueLayout.JAVA_LONG, UcpLayouts.ListenerParams.CONN_HANDLER_CB, Upcalls.CONNECTION_REQUEST);
+            params.set(ValueLayout.JAVA_LONG, UcpLayouts.ListenerParams.CONN_HANDLER_ARG, id);
+            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
+            int status = (byte) UcpFunctions.LISTENER_CREATE.invokeExact(
+                    worker.address(), params.address(), out.address());
+            UcsStatus.check("Listening on " + local, status);
+            address = out.get(ValueLayout.JAVA_LONG, 0);
+            created = true;
+        } catch (UcxException e) {
+            throw e;
+        } catch (Throwable e) {
+            throw UcpFunctions.rethrow(e);
+        } finally {
+            if (!created) {
+                Upcalls.LISTENERS.unregister(id);
+            }
+        }
+    }
+
+    /** The {@code ucp_listener_h}. */
+    public long address() {
+        if (address == 0) {
+            throw new IllegalStateException("The listener is closed");
+        }
+        return address;
+    }
+
+    /** The worker whose progress serves this listener. */
+    public UcpWorker worker() {
+        return worker;
+    }
+
+    /** Where it listens, with the actual port if 0 was asked for. */
+    public InetSocketAddress localAddress() throws UcxException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attr = arena.allocate(UcpLayouts.ListenerAttr.SIZE, Long.BYTES);
+            attr.set(ValueLayout.JAVA_LONG, UcpLayouts.ListenerAttr.FIELD_MASK,
+                    UcpConstants.UCP_LISTENER_ATTR_FIELD_SOCKADDR);
+            int status = (byte) UcpFunctions.LISTENER_QUERY.invokeExact(address(), attr.address());
+            UcsStatus.check("Asking a listener for its address", status);
+            return UcsSockAddr.decode(attr, UcpLayouts.ListenerAttr.SOCKADDR);
+        } catch (UcxException e) {
+            throw e;
+        } catch (Throwable e) {
+            throw UcpFunctions.rethrow(e);
+        }
+    }
+
+    /** How many requests wait for being accepted or rejected. Any thread. */
+    public int pendingRequests() {
+        return pending.size();
+    }
+
+    /**
+     * Turns a client away: its endpoint fails with {@link UcsStatus#ERR_REJECTED}.
+     *
+     * @throws IllegalStateException if the request has been accepted or rejected before
+     */
+    public void reject(UcpConnectionRequest request) throws UcxException {
+        if (request.listener() != this) {
+            throw new IllegalArgumentException("The request is another listener's");
+        }
+        long listener = address();
+        if (!request.take()) {
+            throw new IllegalStateException("The connection request has been accepted or rejected before");
+        }
+        pending.remove(request);
+        try {
+            int status = (byte) UcpFunctions.LISTENER_REJECT.invokeExact(listener, request.address());
+            UcsStatus.check("Rejecting " + request.clientAddress(), status);
+        } catch (UcxException e) {
+            throw e;
+        } catch (Throwable e) {
+            throw UcpFunctions.rethrow(e);
+        }
+    }
+
+    /**
+     * Rejects what is pending and stops listening; accepted connections stay. If another thread is about to accept,
+     * waits for it.
+     */
+    @Override
+    public void close() {
+        if (address == 0) {
+            return;
+        }
+        for (UcpConnectionRequest request : pending) {
+            if (!request.isTaken()) {
+                rejectQuietly(request);
+            }
+        }
+        // The endpoint's creation writes to the listener's memory.
+        while (accepting.get() > 0) {
+            Thread.onSpinWait();
+        }
+        long destroyed = address;
+        address = 0;
+        worker.listenerClosed(this);
+        try {
+            UcpFunctions.LISTENER_DESTROY.invokeExact(destroyed);
+        } catch (Throwable e) {
+            throw UcpFunctions.rethrow(e);
+        } finally {
+            Upcalls.LISTENERS.unregister(id);
+        }
+    }
+
+    /** The upcall. */
+    void requested(long requestAddress) {
+        String problem = ConnectMessage.problemOf(requestAddress, address());
+        if (problem != null) {
+            turnAway(requestAddress);
+            handler.onUnintelligibleRequest(problem);
+            return;
+        }
+        long connection = ConnectMessage.connectionOf(requestAddress, address());
+        UcpConnectionRequest request = new UcpConnectionRequest(this, requestAddress, connection);
+        if (connection != 0 && isRepeated(request)) {
+            handler.onUnintelligibleRequest("a second message to connect");
+            return;
+        }
+        pending.add(request);
+        boolean handled = false;
+        try {
+            handler.onConnectionRequest(request);
+            handled = true;
+        } finally {
+            if (!handled && !request.isTaken()) {
+                rejectQuietly(request);
+            }
+        }
+    }
+
+    /**
+     * Whether the client's connection has been asked for before. UCX makes a request of every message that comes before
+     * the first is accepted; whoever accepts or rejects two of the same connection has UCX use freed memory. The second
+     * is left alone, which costs its memory, and so that there is no third its connection is closed if it can be.
+     */
+    private boolean isRepeated(UcpConnectionRequest request) {
+        for (UcpConnectionRequest old = arrived.peek(); old != null && !old.isRecent(); old = arrived.peek()) {
+            arrived.remove();
+            connections.remove(old.connection(), old);
+        }
+        UcpConnectionRequest first = connections.get(request.connection());
+        if (first == null || !first.isRecent() || !Objects.equals(first.clientAddress(), request.clientAddress())) {
+            connections.put(request.connection(), request);
+            arrived.add(request);
+            return false;
+        }
+        rejectQuietly(first);
+        return true;
+    }
+
+    private void turnAway(long requestAddress) {
+        try {
+            // A failure means that the client has gone.
+            int ignored = (byte) UcpFunctions.LISTENER_REJECT.invokeExact(address(), requestAddress);
+        } catch (Throwable e) {
+            throw UcpFunctions.rethrow(e);
+        }
+    }
+
+    /**
+     * Any thread, before it accepts.
+     *
+     * @throws IllegalStateException if the request has been accepted or rejected before, as closing the listener does
+     */
+    void beginAccept(UcpConnectionRequest request) {
+        // Counted first: a close that sees the request taken must also see that somebody works on it.
+        accepting.incrementAndGet();
+        if (!request.take()) {
+            accepting.decrementAndGet();
+            throw new IllegalStateException("The connection request has been accepted or rejected before");
+        }
+        pending.remove(request);
+    }
+
+    /** Any thread, after it has accepted or failed to. */
+    void endAccept() {
+        accepting.decrementAndGet();
+    }
+
+    private void rejectQuietly(UcpConnectionRequest request) {
+        try {
+            reject(request);
+        } catch (UcxException | IllegalStateException e) {
+            // Somebody else was faster, or UCX has no use for the request any more: either way it's gone.
+        }
+    }
+}

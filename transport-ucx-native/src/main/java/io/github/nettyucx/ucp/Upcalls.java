@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.ucp;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+
+/**
+ * The functions that UCX calls. There is one stub of each kind for the process, which lives as long as that, so that
+ * a late call never meets freed code; the {@code user_data} says who is meant. An exception must not reach C, where
+ * it would end the process.
+ */
+final class Upcalls {
+
+    static final UpcallRegistry<UcpEndpoint> ENDPOINTS = new UpcallRegistry<>();
+    static final UpcallRegistry<UcpListener> LISTENERS = new UpcallRegistry<>();
+    static final UpcallRegistry<ActiveMessageHandler> ACTIVE_MESSAGE_HANDLERS = new UpcallRegistry<>();
+
+    /** {@code ucp_err_handler_cb_t}. */
+    static final long ENDPOINT_ERROR =
+            stub("endpointError", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_BYTE));
+    /** {@code ucp_listener_conn_callback_t}. */
+    static final long CONNECTION_REQUEST =
+            stub("connectionRequest", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
+    /** {@code ucp_am_recv_callback_t}. */
+    static final long ACTIVE_MESSAGE = stub("activeMessage", FunctionDescriptor.of(
+            JAVA_BYTE, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+
+    private static final Logger LOGGER = System.getLogger(Upcalls.class.getPackageName());
+
+    private Upcalls() {
+    }
+
+    private static void endpointError(long id, long address, byte status) {
+        try {
+            UcpEndpoint endpoint = ENDPOINTS.get(id);
+            if (endpoint != null) {
+                endpoint.failed(address, status);
+            }
+        } catch (Throwable e) {
+            log("An endpoint's error handler failed", e);
+        }
+    }
+
+    private static void connectionRequest(long request, long id) {
+        try {
+            UcpListener listener = LISTENERS.get(id);
+            if (listener != null) {
+                listener.requested(request);
+            }
+        } catch (Throwable e) {
+            log("A listener's connection handler failed", e);
+        }
+    }
+
+    private static byte activeMessage(long id, long header, long headerLength, long data, long length, long param) {
+        try {
+            ActiveMessageHandler handler = ACTIVE_MESSAGE_HANDLERS.get(id);
+            if (handler != null) {
+                return (byte) handler.onMessage(header, headerLength, data, length, param);
+            }
+        } catch (Throwable e) {
+            log("An active message handler failed", e);
+        }
+        return UcsStatus.OK;
+    }
+
+    private static void log(String message, Throwable cause) {
+        try {
+            LOGGER.log(Level.ERROR, message, cause);
+        } catch (Throwable e) {
+            // The logger is somebody's code as well, and there is nobody left to tell.
+        }
+    }
+
+    private static long stub(String method, FunctionDescriptor descriptor) {
+        try {
+            MethodHandle target =
+                    MethodHandles.lookup().findStatic(Upcalls.class, method, descriptor.toMethodType());
+            return Linker.nativeLinker().upcallStub(target, descriptor, Arena.global()).address();
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.library;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ExtractionDirectoryTest {
+    private static final byte[] UCP = "the contents of libucp".getBytes();
+    private static final byte[] CMA = "the contents of the cma module".getBytes();
+
+    @TempDir
+    Path temporary;
+    private Path jar;
+    private Path work;
+
+    @BeforeEach
+    void makeBundle() throws Exception {
+        work = temporary.resolve("work");
+        jar = temporary.resolve("jar");
+        Path index = jar.resolve("META-INF/native/" + Platform.current().classifier() + "/ucx");
+        Files.createDirectories(index.resolve("1.22.0/ucx"));
+        Files.write(index.resolve("1.22.0/libucp.so.0"), UCP);
+        Files.write(index.resolve("1.22.0/ucx/libuct_cma.so.0"), CMA);
+        writeIndex(line(UCP, "1.22.0/libucp.so.0"), line(CMA, "1.22.0/ucx/libuct_cma.so.0"));
+    }
+
+    private void writeIndex(String... lines) throws Exception {
+        Files.write(jar.resolve("META-INF/native/" + Platform.current().classifier() + "/ucx/SHA256SUMS"), List.of(lines));
+    }
+
+    private static String line(byte[] contents, String name) {
+        return HexFormat.of().formatHex(Sha256.digest(contents)) + "  " + name;
+    }
+
+    private BundledLibrary find() throws Exception {
+        try (URLClassLoader loader = new URLClassLoader(new URL[] {jar.toUri().toURL()}, null)) {
+            return BundledLibrary.find(Platform.current(), loader);
+        }
+    }
+
+    private Path extract() throws Exception {
+        return find().extract(work).getParent();
+    }
+
+    private static void assertComplete(Path directory) throws IOException {
+        assertArrayEquals(UCP, Files.readAllBytes(directory.resolve("libucp.so.0")));
+        assertArrayEquals(CMA, Files.readAllBytes(directory.resolve("ucx/libuct_cma.so.0")));
+        assertEquals(2, TestUcx.list(directory).size(), "nothing unfinished is left behind");
+        assertEquals(1, TestUcx.list(directory.resolve("ucx")).size());
+    }
+
+    @Test
+    void extractsOnceForAllProcesses() throws Exception {
+        Path first = extract();
+        assertComplete(first);
+        Object inode = Files.getAttribute(first.resolve("libucp.so.0"), "unix:ino");
+        assertEquals(first, extract());
+        assertEquals(inode, Files.getAttribute(first.resolve("libucp.so.0"), "unix:ino"), "written a second time");
+        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(first)));
+        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(first.getParent())));
+    }
+
+    @Test
+    void replacesWhatIsDamagedMissingOrALink() throws Exception {
+        Path directory = extract();
+        Files.writeString(directory.resolve("libucp.so.0"), "something else");
+        Files.delete(directory.resolve("ucx/libuct_cma.so.0"));
+        assertComplete(extract());
+
+        Path elsewhere = Files.write(temporary.resolve("elsewhere"), UCP);
+        Files.delete(directory.resolve("libucp.so.0"));
+        Files.createSymbolicLink(directory.resolve("libucp.so.0"), elsewhere);
+        assertComplete(extract());
+        assertFalse(Files.isSymbolicLink(directory.resolve("libucp.so.0")));
+
+        Files.setPosixFilePermissions(directory.resolve("libucp.so.0"), PosixFilePermissions.fromString("rw-rw-rw-"));
+        assertComplete(extract());
+        assertEquals("rwx------",
+                PosixFilePermissions.toString(Files.getPosixFilePermissions(directory.resolve("libucp.so.0"))));
+    }
+
+    @Test
+    void doesNotDisturbAProcessThatHasTheDamagedFileOpen() throws Exception {
+        Path library = extract().resolve("libucp.so.0");
+        Files.writeString(library, "something else");
+        try (var open = Files.newInputStream(library)) {
+            extract();
+            assertEquals("something else", new String(open.readAllBytes()));
+        }
+    }
+
+    @Test
+    void usesNoDirectoryThatOthersCanWriteTo() throws Exception {
+        Path shared = extract().getParent();
+        Files.setPosixFilePermissions(shared, PosixFilePermissions.fromString("rwxrwxrwx"));
+        Path directory = extract();
+        assertNotEquals(shared, directory.getParent());
+        assertComplete(directory);
+        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(directory)));
+    }
+
+    @Test
+    void usesNoLinkInPlaceOfTheDirectory() throws Exception {
+        Path shared = extract().getParent();
+        Path moved = Files.move(shared, temporary.resolve("moved"));
+        Files.createSymbolicLink(shared, moved);
+        Path directory = extract();
+        assertFalse(directory.startsWith(shared), directory.toString());
+        assertComplete(directory);
+    }
+
+    @Test
+    void deletesADirectoryOfOneProcessAtItsEnd() throws Exception {
+        Files.createDirectories(work);
+        Path blocked = Files.createFile(work.resolve("netty-ucx-" + Integer.toUnsignedString(Libc.geteuid())));
+        ChildJvm.Result result = new ChildJvm().library("bundled").classPath(TestUcx.classPathEntry())
+                .property(UcxLibrary.WORKDIR_PROPERTY, work).run();
+        assertEquals("bundled", result.line("origin"), result.output());
+        assertTrue(result.output().contains("for this process alone"), result.output());
+        assertEquals(List.of(blocked), TestUcx.list(work));
+    }
+
+    @Test
+    void givesAnotherBuildOfTheSameVersionItsOwnDirectory() throws Exception {
+        Path directory = extract();
+        Path index = jar.resolve("META-INF/native/" + Platform.current().classifier() + "/ucx");
+        byte[] rebuilt = "another build of libucp".getBytes();
+        Files.write(index.resolve("1.22.0/libucp.so.0"), rebuilt);
+        writeIndex(line(rebuilt, "1.22.0/libucp.so.0"), line(CMA, "1.22.0/ucx/libuct_cma.so.0"));
+        assertNotEquals(directory, extract());
+        assertComplete(directory);
+    }
+
+    @Test
+    void refusesABundleThatDiffersFromItsIndex() throws Exception {
+        writeIndex(line(CMA, "1.22.0/libucp.so.0"));
+        String message = assertThrows(LibraryRejected.class, this::extract).getMessage();
+        assertTrue(message.contains("is damaged"), message);
+    }
+
+    @Test
+    void refusesAnIndexThatLeadsElsewhere() throws Exception {
+        for (String name : List.of("1.22.0/../../evil.so", "1.22.0/sub/libucp.so.0", "/libucp.so.0", "1.22.0/missing.so")) {
+            writeIndex(line(UCP, name));
+            assertTrue(assertThrows(LibraryRejected.class, this::find).getMessage().contains(name));
+        }
+        writeIndex();
+        assertTrue(assertThrows(LibraryRejected.class, this::find).getMessage().contains("is empty"));
+    }
+
+    @Test
+    void survivesManyProcessesAtOnceOverADamagedDirectory() throws Exception {
+        ChildJvm jvm = new ChildJvm().library("bundled").classPath(TestUcx.classPathEntry())
+                .property(UcxLibrary.WORKDIR_PROPERTY, work);
+        Path library = Path.of(jvm.run().line("path"));
+        byte[] good = Files.readAllBytes(library);
+        Files.write(library, new byte[good.length]);
+        List<Process> processes = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            processes.add(jvm.start());
+        }
+        for (Process process : processes) {
+            ChildJvm.Result result = ChildJvm.finish(process);
+            assertEquals(0, result.exitCode(), result.output());
+            assertEquals(library.toString(), result.line("path"));
+        }
+        assertArrayEquals(good, Files.readAllBytes(library));
+        assertEquals(5, TestUcx.list(library.getParent()).size(), "nothing unfinished is left behind");
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.library;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** Loads UCX and prints what came of it, then does what its arguments say. */
+final class LoadMain {
+    private LoadMain() {
+    }
+
+    public static void main(String[] actions) throws Throwable {
+        List<String> wanted = List.of(actions);
+        List<Long> signalsBefore = wanted.contains("signals") ? signalHandlers() : List.of();
+        String mmapBefore = wanted.contains("mmap") ? startOfMmap() : "";
+        UcxLibrary library;
+        try {
+            library = wanted.contains("virtual") ? loadOnVirtualThread() : UcxLibrary.load();
+        } catch (UnsatisfiedLinkError e) {
+            System.out.println("failed " + e.getMessage());
+            if (wanted.contains("again")) {
+                loadAgain(e);
+            }
+            System.exit(3);
+            return;
+        }
+        System.out.println("origin " + library.origin());
+        System.out.println("version " + library.version());
+        System.out.println("path " + library.path());
+        System.out.println("same " + (library == UcxLibrary.load()));
+        for (String action : wanted) {
+            switch (action) {
+                case "signals" -> System.out.println("signals " + signalHandlers().equals(signalsBefore));
+                case "mmap" -> System.out.println("mmap " + startOfMmap().equals(mmapBefore));
+                case "exceptions" -> System.out.println("exceptions " + throwFromSignals());
+                case "environment" -> printEnvironment();
+                case "symbols" -> System.out.println("symbols " + symbols(library));
+                case "virtual" -> { }
+                default -> throw new IllegalArgumentException(action);
+            }
+        }
+    }
+
+    private static UcxLibrary loadOnVirtualThread() throws InterruptedException {
+        AtomicReference<UcxLibrary> loaded = new AtomicReference<>();
+        Thread.ofVirtual().start(() -> loaded.set(UcxLibrary.load())).join();
+        return loaded.get();
+    }
+
+    private static void loadAgain(UnsatisfiedLinkError first) {
+        try {
+            UcxLibrary.load();
+            System.out.println("again loaded");
+        } catch (UnsatisfiedLinkError second) {
+            System.out.println("again " + (second != first && second.getMessage().equals(first.getMessage())));
+        }
+    }
+
+    /** The address of every signal's handler: the first field of {@code struct sigaction}. */
+    private static List<Long> signalHandlers() throws Throwable {
+        Linker linker = Linker.nativeLinker();
+        MethodHandle sigaction = linker.downcallHandle(linker.defaultLookup().find("sigaction").orElseThrow(),
+                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.ADDRESS));
+        List<Long> handlers = new ArrayList<>();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment action = arena.allocate(256, 8);
+            for (int signal = 1; signal < 32; signal++) {
+                int result = (int) sigaction.invokeExact(signal, MemorySegment.NULL, action);
+                handlers.add(result == 0 ? action.get(ValueLayout.JAVA_LONG, 0) : -1);
+            }
+        }
+        return handlers;
+    }
+
+    /** The code that mmap starts with, which UCX overwrites when it hooks it. */
+    private static String startOfMmap() {
+        MemorySegment mmap = Linker.nativeLinker().defaultLookup().find("mmap").orElseThrow();
+        return HexFormat.of().formatHex(mmap.reinterpret(16).toArray(ValueLayout.JAVA_BYTE));
+    }
+
+    /** Compiled code leaves null checks, and every thread its stack's end, to SIGSEGV. */
+    private static boolean throwFromSignals() {
+        int[] array = new int[1];
+        int sum = 0;
+        for (int i = 0; i < 100_000; i++) {
+            sum += first(array);
+        }
+        try {
+            first(null);
+            return false;
+        } catch (NullPointerException expected) {
+            // By way of a signal that UCX must leave to the JVM.
+        }
+        try {
+            return recurse(sum) == 0;
+        } catch (StackOverflowError expected) {
+            return true;
+        }
+    }
+
+    private static int first(int[] array) {
+        return array[0];
+    }
+
+    private static int recurse(int depth) {
+        return recurse(depth + 1) + 1;
+    }
+
+    private static void printEnvironment() {
+        for (UcxEnvironment.Setting setting : UcxEnvironment.settings(UcxLibrary.load().version())) {
+            System.out.println(setting.name() + " [" + Libc.getenv(setting.name()) + "]");
+        }
+    }
+
+    private static boolean symbols(UcxLibrary library) throws Throwable {
+        MemorySegment statusString = library.symbols().find("ucs_status_string").orElseThrow();
+        MemorySegment text = (MemorySegment) Linker.nativeLinker().downcallHandle(statusString,
+                FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.JAVA_BYTE)).invokeExact((byte) 0);
+        return library.symbols().find("ucp_init_version").isPresent()
+                && library.symbols().find("ucp_no_such_function").isEmpty()
+                && text.reinterpret(64).getString(0).equals("Success");
+    }
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.library;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Each test loads UCX in a JVM of its own. */
+class UcxLibraryTest {
+    @TempDir
+    Path temporary;
+
+    private ChildJvm jvm() {
+        return new ChildJvm().property(UcxLibrary.WORKDIR_PROPERTY, temporary.resolve("work"));
+    }
+
+    private static void assertLoaded(ChildJvm.Result result, String origin, String version, Path path) {
+        assertEquals(0, result.exitCode(), result.output());
+        assertAll(
+                () -> assertEquals(origin, result.line("origin")),
+                () -> assertEquals(version, result.line("version")),
+                () -> assertEquals(path.toString(), result.line("path")),
+                () -> assertEquals("true", result.line("same")),
+                () -> assertTrue(result.output().contains("using UCX " + version + " (" + origin + ") from " + path),
+                        result.output()));
+    }
+
+    private static void assertFailed(ChildJvm.Result result, String... complaints) {
+        assertEquals(3, result.exitCode(), result.output());
+        for (String complaint : complaints) {
+            assertTrue(result.line("failed").contains(complaint) || result.output().contains(complaint),
+                    () -> "'" + complaint + "' is not in:\n" + result.output());
+        }
+    }
+
+    @Test
+    void loadsTheLibraryOfADirectory() throws Exception {
+        Path directory = TestUcx.directory("1.22");
+        ChildJvm.Result result = jvm().library(directory).run("symbols");
+        assertLoaded(result, "explicit", "1.22.0", directory.resolve("libucp.so.0"));
+        assertEquals("true", result.line("symbols"));
+    }
+
+    @Test
+    void loadsALibraryByItsPath() throws Exception {
+        Path library = TestUcx.directory("1.16").resolve("libucp.so.0");
+        assertLoaded(jvm().library(library).run(), "explicit", "1.16.0", library);
+    }
+
+    @Test
+    void loadsTheBundledLibrary() throws Exception {
+        ChildJvm.Result result = jvm().library("bundled").classPath(TestUcx.classPathEntry()).run();
+        assertEquals("bundled", result.line("origin"), result.output());
+        assertEquals("1.22.0", result.line("version"));
+        assertTrue(Path.of(result.line("path")).startsWith(temporary.resolve("work")), result.output());
+    }
+
+    @Test
+    void loadsOnAVirtualThread() throws Exception {
+        Path directory = TestUcx.directory("1.22");
+        assertLoaded(jvm().library(directory).run("virtual"), "explicit", "1.22.0", directory.resolve("libucp.so.0"));
+    }
+
+    @Test
+    void prefersTheSystemsLibraryToTheBundledOne() throws Exception {
+        Path directory = TestUcx.directory("1.16");
+        ChildJvm.Result result = jvm().classPath(TestUcx.classPathEntry()).environment("LD_LIBRARY_PATH", directory).run();
+        assertLoaded(result, "system", "1.16.0", directory.resolve("libucp.so.0"));
+    }
+
+    @Test
+    void findsTheSystemsLibraryThroughTheVariableOfHpcX() throws Exception {
+        TestUcx.copy(temporary.resolve("hpcx/lib"));
+        ChildJvm.Result result = jvm().library("system").environment("HPCX_UCX_DIR", temporary.resolve("hpcx")).run();
+        assertLoaded(result, "system", "1.16.0", temporary.resolve("hpcx/lib/libucp.so.0"));
+    }
+
+    @Test
+    void passesOverASystemsLibraryThatIsTooOld() throws Exception {
+        Path old = TestUcx.disguised(temporary.resolve("old"), "1.13.1");
+        ChildJvm.Result result = jvm().classPath(TestUcx.classPathEntry()).library("auto")
+                .environment("LD_LIBRARY_PATH", old).run();
+        // The bundled one, unless the machine has a good one besides.
+        assertEquals(0, result.exitCode(), result.output());
+        assertFalse(result.line("path").startsWith(old.toString()), result.output());
+    }
+
+    @Test
+    void takesTheNextSystemsLibraryAfterOneThatIsTooOld() throws Exception {
+        Path old = TestUcx.disguised(temporary.resolve("old"), "1.13.1");
+        Path directory = TestUcx.directory("1.22");
+        ChildJvm.Result result = jvm().library("system").environment("LD_LIBRARY_PATH", old + ":" + directory).run();
+        assertLoaded(result, "system", "1.22.0", directory.resolve("libucp.so.0"));
+    }
+
+    @Test
+    void passesOverASystemsLibraryThatCannotBeLoaded() throws Exception {
+        Path incomplete = TestUcx.copy(temporary.resolve("incomplete"), "libucp.so.0");
+        ChildJvm.Result result = jvm().classPath(TestUcx.classPathEntry()).property("java.library.path", incomplete).run();
+        assertEquals(0, result.exitCode(), result.output());
+        assertFalse(result.line("path").startsWith(incomplete.toString()), result.output());
+    }
+
+    @Test
+    void refusesAnExplicitLibraryThatIsTooOld() throws Exception {
+        Path old = TestUcx.disguised(temporary.resolve("old"), "1.15.9");
+        assertFailed(jvm().library(old).run(), old.toString(), "is UCX 1.15.9, which is too old; 1.16.0 or later");
+    }
+
+    @Test
+    void asksALoadedLibraryForTheVersionThatItsFileDoesNotShow() throws Exception {
+        Path odd = TestUcx.disguised(temporary.resolve("odd"), "1.15..");
+        ChildJvm.Result closed = jvm().library(odd).environment("UCX_MEM_EVENTS", "n").run();
+        assertFailed(closed, "calls its version 1.15..");
+        assertFalse(closed.output().contains("stays in this process"), closed.output());
+        ChildJvm.Result stuck = jvm().library(odd).environment("UCX_MEM_EVENTS", "y").run();
+        assertFailed(stuck, "calls its version 1.15.. (and it stays in this process");
+    }
+
+    @Test
+    void saysWhatIsWrongWithAPath() throws Exception {
+        Path text = Files.writeString(temporary.resolve("text.so"), "not a library");
+        assertAll(
+                () -> assertFailed(jvm().library("/no/such/file.so").run(), "/no/such/file.so does not exist"),
+                () -> assertFailed(jvm().library(text).run(), text + " is not a shared library"),
+                () -> assertFailed(jvm().library(temporary).run(), "is a directory without a libucp.so.0"));
+    }
+
+    @Test
+    void saysWhatIsWrongWithThePropertyAndFailsTheSameWayAgain() throws Exception {
+        ChildJvm.Result result = jvm().library("bundeld").run("again");
+        assertFailed(result, "bundeld is neither auto, system or bundled, nor an absolute path");
+        assertEquals("true", result.line("again"));
+    }
+
+    @Test
+    void tellsTheWholeStoryWhenThereIsNone() throws Exception {
+        ChildJvm.Result result = jvm().library("bundled").run();
+        assertFailed(result, "io.github.nettyucx.library=bundled", "not on the class path",
+                "io.github.netty-ucx:netty-transport-native-ucx", "classifier " + Platform.current().classifier(),
+                "install UCX 1.16.0 or later", "-Dio.github.nettyucx.library=");
+    }
+
+    @Test
+    void refusesALibraryThatWasBoundToAnotherInstallation() throws Exception {
+        Path lone = TestUcx.copy(temporary.resolve("lone"), "libucp.so.0");
+        Path others = TestUcx.copy(temporary.resolve("others"), "libuct.so.0", "libucs.so.0", "libucm.so.0");
+        ChildJvm.Result result = jvm().library(lone).environment("LD_LIBRARY_PATH", others).run();
+        assertFailed(result, "was bound to " + others.resolve("libuct.so.0") + " of another installation",
+                "LD_LIBRARY_PATH=" + lone);
+    }
+
+    @Test
+    void adoptsALibraryThatIsInTheProcessAlready() throws Exception {
+        Path library = TestUcx.directory("1.16").resolve("libucp.so.0");
+        ChildJvm.Result result = jvm().classPath(TestUcx.classPathEntry()).environment("LD_PRELOAD", library).run();
+        assertLoaded(result, "process", "1.16.0", library);
+        assertTrue(result.output().contains("was loaded from " + library + " by something else"), result.output());
+    }
+
+    @Test
+    void doesNotLoadASecondCopyBesideOneThatIsInTheProcessAlready() throws Exception {
+        Path preloaded = TestUcx.directory("1.16").resolve("libucp.so.0");
+        Path wanted = TestUcx.directory("1.22").resolve("libucp.so.0");
+        assertAll(
+                () -> assertFailed(jvm().library(wanted).environment("LD_PRELOAD", preloaded).run(),
+                        "another UCX is in this process already: " + preloaded),
+                () -> assertLoaded(jvm().library(wanted).environment("LD_PRELOAD", wanted).run(),
+                        "explicit", "1.22.0", wanted));
+    }
+
+    @Test
+    void saysThatNativeAccessIsDenied() throws Exception {
+        ChildJvm.Result result = jvm().withoutNativeAccess().option("--illegal-native-access=deny").run("again");
+        assertFailed(result, "denies native access", "--enable-native-access=ALL-UNNAMED");
+        assertEquals("true", result.line("again"));
+    }
+
+    @Test
+    void saysThatAnotherSystemIsNotSupported() throws Exception {
+        assertAll(
+                () -> assertFailed(jvm().property("os.name", "Windows 11").run(), "UCX exists for Linux only", "Windows 11"),
+                () -> assertFailed(jvm().property("os.arch", "riscv64").run(), "os.arch amd64 or aarch64", "riscv64"));
+    }
+
+    @Test
+    void leavesTheJvmsSignalsAndLibcsFunctionsAlone() throws Exception {
+        for (String release : new String[] {"1.16", "1.22"}) {
+            ChildJvm.Result result = jvm().library(TestUcx.directory(release)).environment("UCX_MEM_EVENTS", "n")
+                    .option("-Xbatch").run("signals", "mmap", "exceptions");
+            assertEquals("true", result.line("signals"), result.output());
+            assertEquals("true", result.line("mmap"), result.output());
+            assertEquals("true", result.line("exceptions"), result.output());
+        }
+    }
+
+    @Test
+    void setsTheEnvironmentButKeepsWhatTheUserHasSet() throws Exception {
+        ChildJvm.Result result = jvm().library(TestUcx.directory("1.22"))
+                .environment("UCX_VFS_ENABLE", "y").environment("UCX_ASYNC_MAX_EVENTS", "77").run("environment");
+        assertEquals("[y]", result.line("UCX_VFS_ENABLE"));
+        assertEquals("[77]", result.line("UCX_ASYNC_MAX_EVENTS"));
+        assertEquals("[none]", result.line("UCX_HANDLE_ERRORS"));
+        assertEquals("[]", result.line("UCX_ERROR_SIGNALS"));
+        assertEquals("[0]", result.line("UCX_DEBUG_SIGNO"));
+        assertFalse(result.output().contains("unused environment variable"), result.output());
+    }
+
+    @Test
+    void failsReadablyWhenTheWorkDirectoryCannotBeMade() throws IOException, InterruptedException {
+        Path file = Files.createFile(temporary.resolve("file"));
+        ChildJvm.Result result = new ChildJvm().library("bundled").classPath(TestUcx.classPathEntry())
+                .property(UcxLibrary.WORKDIR_PROPERTY, file.resolve("below")).run();
+        assertFailed(result, "cannot be extracted below " + file.resolve("below"), UcxLibrary.WORKDIR_PROPERTY);
+    }
+}

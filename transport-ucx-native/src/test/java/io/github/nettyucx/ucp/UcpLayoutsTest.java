@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.ucp;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Compares every number that the binding knows about C with the real headers, of the oldest release that is supported
+ * and of the newest one: a C program prints them, and no number may be missing on either side.
+ *
+ * <p>Needs {@code cc}, and the directories with the headers in the properties
+ * {@code io.github.nettyucx.test.include.1.16} and {@code .1.22}. {@code -Dio.github.nettyucx.test.requireCc=false}
+ * lets it be skipped where there is no compiler.
+ */
+class UcpLayoutsTest {
+
+    private static final String PROPERTIES = "io.github.nettyucx.test.";
+    private static final String NEWEST = "1.22";
+    private static final Path PROGRAM = Path.of("src/test/c/layouts.c");
+
+    @TempDir
+    Path directory;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"1.16", NEWEST})
+    void everySizeOffsetAndConstantIsThatOfTheHeaders(String release) throws Exception {
+        Map<String, Long> expected = compileAndRun(release);
+        Map<String, Long> actual = new TreeMap<>();
+        for (Class<?> struct : UcpLayouts.class.getDeclaredClasses()) {
+            constants(struct).forEach((name, value) -> actual.put(
+                    (name.equals("SIZE") ? "struct " : "offset ") + struct.getSimpleName() + '.' + name, value));
+        }
+        constants(UcpConstants.class).forEach((name, value) -> {
+            // These two are this binding's choice.
+            if (!name.startsWith("API_")) {
+                actual.put("const " + name, value);
+            }
+        });
+        constants(UcsStatus.class).forEach((name, value) -> actual.put("const UCS_" + name, value));
+        // Declared as one byte in every function descriptor.
+        actual.put("struct ucs_status_t.SIZE", 1L);
+
+        assertEquals(new TreeSet<>(expected.keySet()), new TreeSet<>(actual.keySet()),
+                "layouts.c and the binding don't list the same names");
+        List<Executable> comparisons = new ArrayList<>();
+        actual.forEach((name, value) -> comparisons.add(() -> {
+            long header = expected.get(name);
+            if (name.startsWith("struct ") && !release.equals(NEWEST)) {
+                assertTrue(header <= value, () -> name + ": " + header + " bytes, more than " + value);
+            } else {
+                assertEquals(header, value, name);
+            }
+        }));
+        assertAll(comparisons);
+    }
+
+    private Map<String, Long> compileAndRun(String release) throws Exception {
+        String include = System.getProperty(PROPERTIES + "include." + release);
+        assertNotNull(include, "The property " + PROPERTIES + "include." + release
+                + " must name the directory with the headers of UCX " + release);
+        assertTrue(Files.exists(Path.of(include, "ucp/api/ucp.h")), "There are no UCX headers in " + include);
+        Path executable = directory.resolve("layouts");
+        run("cc", "-Wall", "-Werror", "-I", include, "-o", executable.toString(), PROGRAM.toString());
+        Map<String, Long> values = new TreeMap<>();
+        for (String line : run(executable.toString())) {
+            int equals = line.indexOf('=');
+            values.put(line.substring(0, equals), Long.valueOf(line.substring(equals + 1)));
+        }
+        return values;
+    }
+
+    private List<String> run(String... command) throws Exception {
+        Path output = directory.resolve("output");
+        Process process;
+        try {
+            process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
+        } catch (IOException e) {
+            Assumptions.assumeTrue(Boolean.parseBoolean(System.getProperty(PROPERTIES + "requireCc", "true")),
+                    "skipped as " + PROPERTIES + "requireCc=false was given, and there is no C compiler");
+            return fail("The struct layouts can't be checked without a C compiler; install one, or run with -D"
+                    + PROPERTIES + "requireCc=false", e);
+        }
+        assertTrue(process.waitFor(60, TimeUnit.SECONDS), "takes too long: " + command[0]);
+        assertEquals(0, process.exitValue(), () -> command[0] + " failed:\n" + readString(output));
+        return Files.readAllLines(output);
+    }
+
+    private static String readString(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            return e.toString();
+        }
+    }
+
+    private static Map<String, Long> constants(Class<?> type) {
+        Map<String, Long> constants = new TreeMap<>();
+        try {
+            for (Field field : type.getDeclaredFields()) {
+                if (Modifier.isStatic(field.getModifiers()) && field.getType() == int.class) {
+                    field.setAccessible(true);
+                    constants.put(field.getName(), (long) field.getInt(null));
+                }
+            }
+        } catch (IllegalAccessException e) {
+            throw new AssertionError(e);
+        }
+        return constants;
+    }
+}

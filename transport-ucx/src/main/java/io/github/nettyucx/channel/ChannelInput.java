@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.github.nettyucx.wire.Connection;
+import io.github.nettyucx.wire.Inbound;
+import io.github.nettyucx.worker.BufferAddress;
+import io.github.nettyucx.worker.ProgressEngine;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.RecvByteBufAllocator;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.ChannelInputShutdownReadComplete;
+import io.netty.util.UncheckedBooleanSupplier;
+
+import java.io.IOException;
+
+/**
+ * Carries what a connection has received up the pipeline, when the application asks for it.
+ */
+// RecvByteBufAllocator.Handle is deprecated for users, not for transports.
+@SuppressWarnings("deprecation")
+final class ChannelInput implements Runnable, Inbound.Allocation {
+
+    private enum State {
+        /** Bytes are read. */
+        OPEN,
+        /** The application has been told that there will be no more. */
+        SHUTDOWN,
+        /** The application has been told that twice, as Netty's contract has it. */
+        SHUTDOWN_CONFIRMED,
+    }
+
+    private final UcxSocketChannel channel;
+    private final Connection connection;
+    private final ProgressEngine engine;
+    private final UncheckedBooleanSupplier readable;
+    private State state = State.OPEN;
+    private boolean readPending;
+    private boolean scheduled;
+    private IOException failure;
+    /** Of the read that is under way. */
+    private RecvByteBufAllocator.Handle allocHandle;
+
+    ChannelInput(UcxSocketChannel channel, Connection connection, ProgressEngine engine) {
+        this.channel = channel;
+        this.connection = connection;
+        this.engine = engine;
+        readable = () -> connection.inbound().isReadable();
+    }
+
+    // ------------------------------------------------------------------------------------------- demand
+
+    void beginRead() {
+        readPending = true;
+        connection.wanted(true);
+        if (hasNews()) {
+            schedule();
+        }
+    }
+
+    void cancelRead() {
+        readPending = false;
+        connection.wanted(false);
+    }
+
+    /** Something has arrived. */
+    void arrived() {
+        if (readPending || failure != null || isEndNews()) {
+            schedule();
+        }
+    }
+
+    /** The connection is lost; the application learns of it after the bytes that came before. */
+    void failed(IOException cause) {
+        failure = cause;
+        schedule();
+    }
+
+    private boolean hasNews() {
+        return connection.inbound().isReadable() || failure != null || isEndNews();
+    }
+
+    /**
+     * Whether the application has to be told of the end of the input. It is told even if it does not read, as with
+     * Netty's epoll transport: a paused application wants to know that its peer has gone.
+     */
+    private boolean isEndNews() {
+        return connection.inbound().isAtEnd() && state != State.SHUTDOWN_CONFIRMED;
+    }
+
+    private void schedule() {
+        if (!scheduled) {
+            scheduled = true;
+            engine.schedule(this);
+        }
+    }
+
+    boolean isShutdown() {
+        return state != State.OPEN;
+    }
+
+    /** The application wants no more. */
+    void shutdown() {
+        if (state == State.OPEN) {
+            state = State.SHUTDOWN;
+            connection.discardInput();
+            schedule();
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- reading
+
+    @Override
+    public void run() {
+        scheduled = false;
+        if (!channel.isReading()) {
+            return;
+        }
+        Inbound inbound = connection.inbound();
+        if (failure != null) {
+            if (state == State.OPEN && inbound.isReadable()) {
+                read(inbound, true);
+            }
+            if (channel.isReading()) {
+                channel.lost(failure);
+            }
+            return;
+        }
+        if (state == State.OPEN && inbound.isReadable()) {
+            if (readPending) {
+                read(inbound, false);
+                if (readPending && hasNews() || isEndNews()) {
+                    schedule();
+                }
+            }
+        } else if (state != State.OPEN || inbound.isAtEnd()) {
+            end();
+        }
+    }
+
+    private void read(Inbound inbound, boolean everything) {
+        ChannelPipeline pipeline = channel.pipeline();
+        RecvByteBufAllocator.Handle handle = channel.unsafe().recvBufAllocHandle();
+        handle.reset(channel.config());
+        allocHandle = handle;
+        boolean any = false;
+        try {
+            do {
+                int limit = Math.max(1, handle.guess());
+                handle.attemptedBytesRead(limit);
+                ByteBuf buffer = inbound.read(limit, this);
+                if (buffer == null) {
+                    handle.lastBytesRead(0);
+                    break;
+                }
+                any = true;
+                handle.lastBytesRead(buffer.readableBytes());
+                handle.incMessagesRead(1);
+                readPending = false;
+                pipeline.fireChannelRead(buffer);
+            } while (state == State.OPEN && channel.isReading()
+                    && (everything ? inbound.isReadable() : continueReading(handle)));
+            if (any) {
+                handle.readComplete();
+                pipeline.fireChannelReadComplete();
+            }
+        } catch (Throwable t) {
+            handle.readComplete();
+            pipeline.fireChannelReadComplete();
+            pipeline.fireExceptionCaught(t);
+            if (t instanceof OutOfMemoryError || t instanceof IOException) {
+                channel.unsafe().close(channel.voidPromise());
+            }
+        }
+        connection.wanted(readPending);
+        connection.settle();
+    }
+
+    private boolean continueReading(RecvByteBufAllocator.Handle handle) {
+        // Not whether the last buffer was filled tells whether there is more, as on a socket: we know.
+        return handle instanceof RecvByteBufAllocator.ExtendedHandle extended
+                ? extended.continueReading(readable) : handle.continueReading() && readable.get();
+    }
+
+    /** Buffers for messages, where the application's allocator gives one that UCX can write into. */
+    @Override
+    public ByteBuf allocate(int length) {
+        RecvByteBufAllocator.Handle handle = allocHandle;
+        if (handle != null && length <= handle.guess()) {
+            ByteBuf buffer = handle.allocate(channel.alloc());
+            if (BufferAddress.isContiguous(buffer) && buffer.writableBytes() >= length) {
+                return buffer;
+            }
+            buffer.release();
+        }
+        return channel.alloc().directBuffer(length);
+    }
+
+    /** The peer's stream has ended, and all of it has been read. */
+    private void end() {
+        ChannelPipeline pipeline = channel.pipeline();
+        readPending = false;
+        if (state == State.OPEN) {
+            RecvByteBufAllocator.Handle handle = channel.unsafe().recvBufAllocHandle();
+            handle.reset(channel.config());
+            handle.lastBytesRead(-1);
+            handle.readComplete();
+            pipeline.fireChannelReadComplete();
+            if (!channel.isReading()) {
+                return;
+            }
+            if (channel.config().isAllowHalfClosure()) {
+                state = State.SHUTDOWN;
+                pipeline.fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+                schedule();
+            } else {
+                channel.unsafe().close(channel.unsafe().voidPromise());
+            }
+        } else if (state == State.SHUTDOWN) {
+            state = State.SHUTDOWN_CONFIRMED;
+            pipeline.fireUserEventTriggered(ChannelInputShutdownReadComplete.INSTANCE);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.PromiseNotifier;
+
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.NotYetConnectedException;
+
+/** Ends one direction of a channel before the other one: the output after the bytes that were flushed before. */
+final class HalfClose {
+
+    private final UcxSocketChannel channel;
+    private volatile boolean inputEnded;
+    private volatile boolean outputEnded;
+    /** Waits for bytes that were flushed before. */
+    private ChannelPromise waiting;
+
+    HalfClose(UcxSocketChannel channel) {
+        this.channel = channel;
+    }
+
+    // ------------------------------------------------------------------------------------------- output
+
+    boolean isOutputEnded() {
+        return outputEnded;
+    }
+
+    /** Whether the application has ended its output: it cannot write any more. */
+    boolean isOutputEnding() {
+        return waiting != null;
+    }
+
+    /** From any thread. */
+    void endOutput(ChannelPromise promise) {
+        inLoop(() -> endOutput0(promise));
+    }
+
+    private void endOutput0(ChannelPromise promise) {
+        if (waiting != null) {
+            // The second call must not overtake the bytes that the first one waits for.
+            waiting.addListener(new PromiseNotifier<>(promise));
+        } else if (channel.isReading() && !outputEnded && !channel.isDrained()) {
+            waiting = promise;
+        } else {
+            channel.endOutputNow(promise);
+        }
+    }
+
+    /** After bytes have been sent. */
+    void advance() {
+        if (waiting != null && channel.isDrained()) {
+            ChannelPromise promise = waiting;
+            waiting = null;
+            channel.endOutputNow(promise);
+        }
+    }
+
+    void outputEnded() {
+        outputEnded = true;
+    }
+
+    // ------------------------------------------------------------------------------------------- input
+
+    boolean isInputEnded() {
+        return inputEnded;
+    }
+
+    /** From any thread. */
+    void endInput(ChannelPromise promise) {
+        inLoop(() -> endInput0(promise));
+    }
+
+    private void endInput0(ChannelPromise promise) {
+        if (channel.isReading()) {
+            inputEnded = true;
+            channel.endInputNow();
+            promise.trySuccess();
+        } else {
+            promise.tryFailure(channel.isUnconnected() ? new NotYetConnectedException()
+                    : new ClosedChannelException());
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- both
+
+    /** From any thread. */
+    void endBoth(ChannelPromise promise) {
+        channel.shutdownOutput().addListener((ChannelFutureListener) ended -> {
+            ChannelFuture read = channel.shutdownInput();
+            read.addListener((ChannelFutureListener) done -> {
+                if (!ended.isSuccess()) {
+                    promise.tryFailure(ended.cause());
+                } else if (!done.isSuccess()) {
+                    promise.tryFailure(done.cause());
+                } else {
+                    promise.trySuccess();
+                }
+            });
+        });
+    }
+
+    /** The channel has been closed. */
+    void closed() {
+        inputEnded = true;
+        outputEnded = true;
+        if (waiting != null) {
+            waiting.tryFailure(new ClosedChannelException());
+        }
+    }
+
+    private void inLoop(Runnable task) {
+        EventLoop loop = channel.eventLoop();
+        if (loop.inEventLoop()) {
+            task.run();
+        } else {
+            loop.execute(task);
+        }
+    }
+}

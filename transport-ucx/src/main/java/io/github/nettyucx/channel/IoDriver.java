@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.github.nettyucx.worker.EnginePort;
+import io.github.nettyucx.worker.ProgressEngine;
+import io.netty.channel.Channel;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Input and output of one event loop, whatever the loop's shape: the turns of its {@link ProgressEngine}, what it does
+ * while nothing happens, and the channels that are registered with it. Running tasks and timers is the loop's matter.
+ * <p>
+ * For implementations of event loops; applications have no use for it. All methods but {@link #wakeup()} and
+ * {@link #wakesBefore(long)} belong to the loop's thread.
+ */
+public final class IoDriver {
+
+    private static final InternalLogger logger = InternalLoggerFactory.getInstance(IoDriver.class);
+
+    /**
+     * How long a loop that UCX does not let sleep goes on turning, and how long it then sleeps at a time. UCX refuses
+     * while a send waits for room in shared memory, which a stopped peer never makes.
+     */
+    private static final long BUSY_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+    private static final long BUSY_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    // What nextWakeupNanos says: the loop is awake, sleeps without a limit, or else the time at which it will wake.
+    private static final long AWAKE = -1L;
+    private static final long NONE = Long.MAX_VALUE;
+
+    /** Set by the loop before it looks at the tasks a last time and sleeps; taken by whoever wakes it. */
+    private final AtomicLong nextWakeupNanos = new AtomicLong(AWAKE);
+
+    private final UcxWaitStrategy waitStrategy;
+    private final AdaptiveSpin spin = new AdaptiveSpin(UcxWaitStrategy.spinNanos());
+    private final Set<Channel> channels = new LinkedHashSet<>();
+    /** Made by the loop's own thread when it starts: loops that are never used cost nothing. */
+    private ProgressEngine engine;
+    /** The same; in tests, something that takes its place. */
+    private EnginePort port;
+    private long busySinceNanos;
+
+    /**
+     * @param waitStrategy what the loop does while nothing happens
+     * @throws IllegalArgumentException if {@code io.github.nettyucx.spinMicros} is out of range
+     */
+    public IoDriver(UcxWaitStrategy waitStrategy) {
+        this.waitStrategy = Objects.requireNonNull(waitStrategy, "waitStrategy");
+    }
+
+    IoDriver(UcxWaitStrategy waitStrategy, EnginePort port) {
+        this(waitStrategy);
+        this.port = port;
+    }
+
+    // ------------------------------------------------------------------------------------------- channels
+
+    /** Everything of UCX that the loop has. */
+    public ProgressEngine engine() throws IOException {
+        if (engine == null) {
+            engine = new ProgressEngine(Thread.currentThread().getName());
+            port = engine;
+        }
+        return engine;
+    }
+
+    private EnginePort port() throws IOException {
+        return port == null ? engine() : port;
+    }
+
+    /** Takes note of a channel that has been registered with the loop. */
+    public void add(Channel channel) {
+        channels.add(channel);
+    }
+
+    /** Forgets a channel. */
+    public void remove(Channel channel) {
+        channels.remove(channel);
+    }
+
+    /** How many channels are registered. Another thread's answer may be out of date. */
+    public int channelCount() {
+        return channels.size();
+    }
+
+    /** The registered channels at this moment; a list that refuses changes. */
+    public List<Channel> channels() {
+        return List.copyOf(channels);
+    }
+
+    // ------------------------------------------------------------------------------------------- the loop's turn
+
+    /**
+     * One turn: takes what has arrived and completed, and does what the wait strategy says if that was nothing and no
+     * task waits. An unexpected failure is logged.
+     *
+     * @return how much was done; 0 when there was nothing to do
+     */
+    public int run(TaskView tasks) {
+        try {
+            int work = port().poll();
+            if (work != 0 || tasks.isPending()) {
+                spin.worked();
+                busySinceNanos = 0;
+            } else if (shouldPark()) {
+                park(tasks);
+            } else {
+                Thread.onSpinWait();
+            }
+            return work;
+        } catch (Error e) {
+            throw e;
+        } catch (Throwable t) {
+            handleLoopException(t);
+            return 0;
+        }
+    }
+
+    private boolean shouldPark() {
+        return switch (waitStrategy) {
+            case BUSY_SPIN -> false;
+            case PARK -> true;
+            case ADAPTIVE -> !spin.again();
+        };
+    }
+
+    private void park(TaskView tasks) throws IOException {
+        long deadline = tasks.deadlineNanos();
+        nextWakeupNanos.set(deadline == -1 ? NONE : deadline);
+        try {
+            // Whoever adds a task from here on sees that the loop is about to sleep, and wakes it.
+            if (tasks.isPending()) {
+                return;
+            }
+            long timeout = deadline == -1 ? -1 : Math.max(0, tasks.delayNanos());
+            if (port.arm()) {
+                busySinceNanos = 0;
+                port.await(timeout);
+                spin.slept();
+            } else if (isLongBusy()) {
+                port.await(timeout < 0 ? BUSY_SLEEP_NANOS : Math.min(timeout, BUSY_SLEEP_NANOS));
+            }
+        } finally {
+            nextWakeupNanos.set(AWAKE);
+        }
+    }
+
+    private boolean isLongBusy() {
+        long now = System.nanoTime();
+        if (busySinceNanos == 0) {
+            busySinceNanos = now;
+            return false;
+        }
+        return now - busySinceNanos > BUSY_NANOS;
+    }
+
+    /** Ends the sleep of the loop, if it sleeps or is about to. Any thread may call; the loop's own need not. */
+    public void wakeup() {
+        if (nextWakeupNanos.getAndSet(AWAKE) != AWAKE) {
+            port.wakeup();
+        }
+    }
+
+    /**
+     * Whether the loop will look at its timers by that time of its clock without being woken. Any thread may call.
+     */
+    public boolean wakesBefore(long deadlineNanos) {
+        return nextWakeupNanos.get() <= deadlineNanos;
+    }
+
+    /** Logs an unexpected failure. One that comes back in every turn must not take the whole processor. */
+    static void handleLoopException(Throwable t) {
+        logger.warn("Unexpected exception in the event loop.", t);
+        try {
+            Thread.sleep(1000);
+        } catch (InterruptedException e) {
+            // The loop ends by being shut down, not by an interrupt.
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- the end
+
+    /** Closes all channels, in good order: those that have something to deliver do so, see {@link #isLingering()}. */
+    public void closeAll() {
+        for (Channel channel : new ArrayList<>(channels)) {
+            channel.unsafe().close(channel.unsafe().voidPromise());
+        }
+    }
+
+    /** Whether a closed channel still has bytes to deliver; it does so for a bounded time. */
+    public boolean isLingering() {
+        for (Channel channel : channels) {
+            if (channel instanceof UcxSocketChannel socket && socket.isLingering()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Ends the wait for the peers of closed channels; what they have not taken is lost. */
+    public void cutLingering() {
+        for (Channel channel : new ArrayList<>(channels)) {
+            if (channel instanceof UcxSocketChannel socket) {
+                socket.cutLinger();
+            }
+        }
+    }
+
+    /** Gives everything back; channels that are still open are closed by force. */
+    public void destroy() {
+        for (Channel channel : new ArrayList<>(channels)) {
+            channel.unsafe().closeForcibly();
+        }
+        if (engine != null) {
+            engine.close();
+        }
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.github.nettyucx.worker.ProgressEngine;
+import io.netty.util.internal.SystemPropertyUtil;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
+
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Closes in good order the channels that are still open when the application ends its JVM. A kernel delivers what a
+ * socket's write has taken even when the process has ended; with UCX it is lost with the process.
+ * <p>
+ * It is a shutdown hook, for ends that the application itself has chosen: {@code System.exit}, and the return from
+ * {@code main} when all other threads are daemons. When a signal has ended the JVM, hooks of the application may still
+ * use its channels, which are then left to them.
+ */
+final class OrderlyExit extends Thread {
+
+    private static final InternalLogger logger = InternalLoggerFactory.getInstance(OrderlyExit.class);
+
+    static final String TIMEOUT_PROPERTY = "io.github.nettyucx.exitTimeoutMillis";
+    private static final int DEFAULT_TIMEOUT_MILLIS = 2000;
+    private static final long TIMEOUT_NANOS = TimeUnit.MILLISECONDS.toNanos(
+            SystemPropertyUtil.getInt(TIMEOUT_PROPERTY, DEFAULT_TIMEOUT_MILLIS));
+    private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+
+    private static final Set<UcxSocketChannel> channels = ConcurrentHashMap.newKeySet();
+
+    static {
+        if (TIMEOUT_NANOS > 0) {
+            try {
+                Runtime.getRuntime().addShutdownHook(new OrderlyExit());
+            } catch (IllegalStateException e) {
+                logger.debug("The JVM is ending already: channels are not closed by it.", e);
+            }
+        }
+    }
+
+    private boolean bySignal;
+    private long deadlineNanos;
+
+    private OrderlyExit() {
+        super("netty-ucx-exit");
+    }
+
+    /** Of an open channel. From any thread. */
+    static void add(UcxSocketChannel channel) {
+        channels.add(channel);
+    }
+
+    /** Of a channel that is closed. From any thread. */
+    static void remove(UcxSocketChannel channel) {
+        channels.remove(channel);
+    }
+
+    /** On the thread that ends the JVM. That may be an event loop's: then its channels can be closed only from here. */
+    @Override
+    public void start() {
+        deadlineNanos = System.nanoTime() + TIMEOUT_NANOS;
+        bySignal = StackWalker.getInstance().walk(frames ->
+                frames.anyMatch(frame -> frame.getClassName().startsWith("java.lang.Terminator")));
+        if (!bySignal) {
+            try {
+                closeOwn();
+            } catch (RuntimeException e) {
+                logger.warn("Failed to close the channels of the loop that has ended the JVM.", e);
+            }
+        }
+        super.start();
+    }
+
+    private void closeOwn() {
+        List<UcxSocketChannel> own = new ArrayList<>();
+        Set<ProgressEngine> engines = new LinkedHashSet<>();
+        for (UcxSocketChannel channel : channels) {
+            if (channel.isRegistered() && channel.eventLoop().inEventLoop()) {
+                own.add(channel);
+                engines.add(channel.engine());
+            }
+        }
+        own.forEach(OrderlyExit::close);
+        while (System.nanoTime() - deadlineNanos < 0 && own.stream().anyMatch(UcxSocketChannel::isOpen)) {
+            int work = 0;
+            for (ProgressEngine engine : engines) {
+                work += engine.poll();
+            }
+            if (work == 0) {
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
+    }
+
+    private static void close(UcxSocketChannel channel) {
+        channel.unsafe().close(channel.unsafe().voidPromise());
+    }
+
+    @Override
+    public void run() {
+        if (bySignal) {
+            return;
+        }
+        List<UcxSocketChannel> closing = new ArrayList<>(channels);
+        for (Iterator<UcxSocketChannel> each = closing.iterator(); each.hasNext();) {
+            UcxSocketChannel channel = each.next();
+            try {
+                channel.eventLoop().execute(() -> close(channel));
+            } catch (RejectedExecutionException | IllegalStateException e) {
+                logger.debug("{} has no event loop any more.", channel, e);
+                each.remove();
+            }
+        }
+        int cut = 0;
+        for (UcxSocketChannel channel : closing) {
+            long left = deadlineNanos - System.nanoTime();
+            if (!channel.closeFuture().awaitUninterruptibly(Math.max(0, left), TimeUnit.NANOSECONDS)) {
+                cut++;
+            }
+        }
+        if (cut > 0) {
+            logger.warn("{} connections are cut by the end of the JVM: their peers have not taken everything within {} ms.",
+                    cut, TimeUnit.NANOSECONDS.toMillis(TIMEOUT_NANOS));
+        }
+    }
+}

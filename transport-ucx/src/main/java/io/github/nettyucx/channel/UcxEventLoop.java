@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.github.nettyucx.worker.ProgressEngine;
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.EventLoopTaskQueueFactory;
+import io.netty.channel.SingleThreadEventLoop;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.RejectedExecutionHandler;
+import io.netty.util.internal.PlatformDependent;
+
+import java.io.IOException;
+import java.util.Iterator;
+import java.util.Queue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * An {@link EventLoop} that drives a {@link ProgressEngine}: all channels that are registered with it share its UCX
+ * workers.
+ */
+public final class UcxEventLoop extends SingleThreadEventLoop {
+
+    /** How long tasks may hold up input and output in one turn; a task that runs longer is not interrupted. */
+    private static final long TASK_BUDGET_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** However little time the loop is given to end in, its channels have that much to deliver what was flushed. */
+    private static final long MIN_LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    private final IoDriver driver;
+    private volatile long lingerNanos = MIN_LINGER_NANOS;
+    private boolean lingerBounded;
+    private final TaskView tasks = new TaskView() {
+
+        @Override
+        public boolean isPending() {
+            return hasTasks() || hasScheduledTasks();
+        }
+
+        @Override
+        public long deadlineNanos() {
+            return nextScheduledTaskDeadlineNanos();
+        }
+
+        @Override
+        public long delayNanos() {
+            return nextScheduledTaskDeadlineNanos() - getCurrentTimeNanos();
+        }
+    };
+
+    UcxEventLoop(EventLoopGroup parent, Executor executor, UcxWaitStrategy waitStrategy,
+                 RejectedExecutionHandler rejectedExecutionHandler, EventLoopTaskQueueFactory taskQueueFactory,
+                 EventLoopTaskQueueFactory tailTaskQueueFactory) {
+        super(parent, executor, false, newTaskQueue(taskQueueFactory), newTaskQueue(tailTaskQueueFactory),
+                rejectedExecutionHandler);
+        driver = new IoDriver(waitStrategy);
+    }
+
+    private static Queue<Runnable> newTaskQueue(EventLoopTaskQueueFactory factory) {
+        return factory == null ? newQueue(DEFAULT_MAX_PENDING_TASKS)
+                : factory.newTaskQueue(DEFAULT_MAX_PENDING_TASKS);
+    }
+
+    private static Queue<Runnable> newQueue(int maxPendingTasks) {
+        return maxPendingTasks == Integer.MAX_VALUE ? PlatformDependent.newMpscQueue()
+                : PlatformDependent.newMpscQueue(maxPendingTasks);
+    }
+
+    @Override
+    protected Queue<Runnable> newTaskQueue(int maxPendingTasks) {
+        return newQueue(maxPendingTasks);
+    }
+
+    // ------------------------------------------------------------------------------------------- channels
+
+    IoDriver driver() {
+        return driver;
+    }
+
+    /** Everything of UCX that this loop has. Only for its own thread. */
+    ProgressEngine engine() throws IOException {
+        assert inEventLoop();
+        return driver.engine();
+    }
+
+    void add(Channel channel) {
+        assert inEventLoop();
+        driver.add(channel);
+    }
+
+    void remove(Channel channel) {
+        assert inEventLoop();
+        driver.remove(channel);
+    }
+
+    @Override
+    public int registeredChannels() {
+        return driver.channelCount();
+    }
+
+    @Override
+    public Iterator<Channel> registeredChannelsIterator() {
+        assert inEventLoop();
+        // A copy that refuses changes: a channel leaves the loop by being deregistered.
+        return driver.channels().iterator();
+    }
+
+    // ------------------------------------------------------------------------------------------- the loop
+
+    @Override
+    protected void run() {
+        for (;;) {
+            driver.run(tasks);
+            try {
+                if (tasks.isPending()) {
+                    runAllTasks(TASK_BUDGET_NANOS);
+                }
+                if (isShuttingDown()) {
+                    driver.closeAll();
+                    boundLinger();
+                    if (!driver.isLingering() && confirmShutdown()) {
+                        return;
+                    }
+                }
+            } catch (Error e) {
+                throw e;
+            } catch (Throwable t) {
+                IoDriver.handleLoopException(t);
+            }
+        }
+    }
+
+    @Override
+    public Future<?> shutdownGracefully(long quietPeriod, long timeout, TimeUnit unit) {
+        if (!isShuttingDown()) {
+            lingerNanos = Math.max(MIN_LINGER_NANOS, unit.toNanos(timeout));
+        }
+        return super.shutdownGracefully(quietPeriod, timeout, unit);
+    }
+
+    private void boundLinger() {
+        if (!lingerBounded) {
+            lingerBounded = true;
+            schedule(driver::cutLingering, lingerNanos, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    @Override
+    protected void wakeup(boolean inEventLoop) {
+        if (!inEventLoop) {
+            driver.wakeup();
+        }
+    }
+
+    @Override
+    protected boolean beforeScheduledTaskSubmitted(long deadlineNanos) {
+        return !driver.wakesBefore(deadlineNanos);
+    }
+
+    @Override
+    protected boolean afterScheduledTaskSubmitted(long deadlineNanos) {
+        return !driver.wakesBefore(deadlineNanos);
+    }
+
+    @Override
+    protected void cleanup() {
+        driver.destroy();
+    }
+}

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.github.nettyucx.ucp.ConnectionHandler;
+import io.github.nettyucx.ucp.UcpConnectionRequest;
+import io.github.nettyucx.ucp.UcpListener;
+import io.github.nettyucx.ucp.UcsStatus;
+import io.github.nettyucx.ucp.UcxException;
+import io.github.nettyucx.worker.Doorkeeper;
+import io.github.nettyucx.worker.ProgressEngine;
+import io.github.nettyucx.worker.Worker;
+import io.netty.channel.AbstractChannel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelMetadata;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.EventLoop;
+import io.netty.channel.RecvByteBufAllocator;
+import io.netty.channel.socket.ServerSocketChannel;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketAddress;
+import java.nio.channels.UnresolvedAddressException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Enumeration;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A {@link ServerSocketChannel} that accepts {@link UcxSocketChannel}s. Use it with a {@link UcxEventLoopGroup}; its
+ * children may be registered with another one.
+ * <p>
+ * A wildcard address accepts connections over IPv4 and over the IPv6 addresses that the host has at that time.
+ */
+// RecvByteBufAllocator.Handle is deprecated for users, not for transports.
+@SuppressWarnings("deprecation")
+public final class UcxServerSocketChannel extends AbstractChannel implements ServerSocketChannel {
+
+    private enum State {
+        UNBOUND, LISTENING, CLOSED
+    }
+
+    private static final InternalLogger logger = InternalLoggerFactory.getInstance(UcxServerSocketChannel.class);
+    private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
+    private static final String BELONGS_TO_LOOP = "a UCX listener cannot leave its event loop, because it belongs to"
+            + " the loop's worker; close the channel, or keep it registered";
+    private static final byte[] ANY_IPV4 = new byte[4];
+
+    private final UcxServerSocketChannelConfig config = new UcxServerSocketChannelConfig(this);
+    private volatile State state = State.UNBOUND;
+    private volatile InetSocketAddress local;
+
+    private ProgressEngine engine;
+    private final List<UcpListener> listeners = new ArrayList<>(2);
+    /** Of each listener. */
+    private final List<Worker> workers = new ArrayList<>(2);
+    private final List<Doorkeeper> doorkeepers = new ArrayList<>(2);
+    /** Asked for and not yet accepted, as the backlog of a socket. */
+    private final ArrayDeque<IncomingConnection> waiting = new ArrayDeque<>();
+    /** Given to the pipeline, and perhaps not yet registered; a handler may also have lost it. */
+    private final ArrayDeque<IncomingConnection> handedOut = new ArrayDeque<>();
+    private boolean readPending;
+    private boolean scheduled;
+    private boolean expiryScheduled;
+
+    public UcxServerSocketChannel() {
+        super(null);
+    }
+
+    // ------------------------------------------------------------------------------------------- as Netty sees it
+
+    @Override
+    public UcxServerSocketChannelConfig config() {
+        return config;
+    }
+
+    @Override
+    public ChannelMetadata metadata() {
+        return METADATA;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return state != State.CLOSED;
+    }
+
+    @Override
+    public boolean isActive() {
+        return state == State.LISTENING;
+    }
+
+    @Override
+    public InetSocketAddress localAddress() {
+        return (InetSocketAddress) super.localAddress();
+    }
+
+    @Override
+    public InetSocketAddress remoteAddress() {
+        return null;
+    }
+
+    @Override
+    protected SocketAddress localAddress0() {
+        return local;
+    }
+
+    @Override
+    protected SocketAddress remoteAddress0() {
+        return null;
+    }
+
+    @Override
+    protected AbstractUnsafe newUnsafe() {
+        return new UcxServerUnsafe();
+    }
+
+    private final class UcxServerUnsafe extends AbstractUnsafe {
+        @Override
+        public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
+            safeSetFailure(promise, new UnsupportedOperationException("a server channel does not connect"));
+        }
+    }
+
+    @Override
+    protected boolean isCompatible(EventLoop loop) {
+        return loop instanceof UcxEventLoop;
+    }
+
+    @Override
+    protected void doRegister() {
+        ((UcxEventLoop) eventLoop()).add(this);
+    }
+
+    @Override
+    protected void doDeregister() {
+        ((UcxEventLoop) eventLoop()).remove(this);
+        if (state == State.LISTENING) {
+            // By way of the pipeline, where it cannot be refused.
+            logger.warn("{} is closed because it was deregistered while it was bound: {}", this, BELONGS_TO_LOOP);
+            unsafe().close(voidPromise());
+            // Netty would do it after the deregistration, which takes the handlers of a closed channel away.
+            pipeline().fireChannelInactive();
+        }
+    }
+
+    @Override
+    public ChannelFuture deregister() {
+        return deregister(newPromise());
+    }
+
+    /** Is refused while the channel is bound: a UCX listener belongs to the worker of its event loop. */
+    @Override
+    public ChannelFuture deregister(ChannelPromise promise) {
+        return state == State.LISTENING ? promise.setFailure(new UnsupportedOperationException(BELONGS_TO_LOOP))
+                : super.deregister(promise);
+    }
+
+    // ------------------------------------------------------------------------------------------- binding
+
+    @Override
+    protected void doBind(SocketAddress localAddress) throws Exception {
+        if (!(localAddress instanceof InetSocketAddress wanted)) {
+            throw new IllegalArgumentException("address " + localAddress + "; expected an InetSocketAddress");
+        }
+        if (wanted.isUnresolved()) {
+            throw new UnresolvedAddressException();
+        }
+        if (state != State.UNBOUND) {
+            throw new IllegalStateException("already bound to " + local);
+        }
+        engine = ((UcxEventLoop) eventLoop()).engine();
+        if (wanted.getAddress().isAnyLocalAddress()) {
+            listen(new InetSocketAddress(InetAddress.getByAddress(ANY_IPV4), wanted.getPort()));
+            local = withPortOf(wanted, listeners.getFirst().localAddress());
+            listenOnIpv6(local.getPort());
+        } else {
+            listen(wanted);
+            local = withPortOf(wanted, listeners.getFirst().localAddress());
+        }
+        state = State.LISTENING;
+    }
+
+    private void listen(InetSocketAddress address) throws IOException {
+        Worker worker = engine.workerForListening(address.getAddress());
+        try {
+            Requests requests = new Requests(address);
+            UcpListener listener = worker.listen(address, requests);
+            listeners.add(listener);
+            workers.add(worker);
+            requests.doorkeeper = new Doorkeeper(listener.localAddress(), config::getHandshakeTimeoutMillis);
+            doorkeepers.add(requests.doorkeeper);
+        } catch (UcxException e) {
+            throw bindFailure(address, e);
+        }
+    }
+
+    /**
+     * A socket on {@code ::} would take IPv4 connections as well, which UCX cannot accept, and would collide with the
+     * listener for IPv4; so IPv6 is listened for on each address that the host has now.
+     */
+    private void listenOnIpv6(int port) throws IOException {
+        for (Enumeration<NetworkInterface> all = NetworkInterface.getNetworkInterfaces(); all.hasMoreElements();) {
+            for (Enumeration<InetAddress> its = all.nextElement().getInetAddresses(); its.hasMoreElements();) {
+                InetAddress address = its.nextElement();
+                // UCX has no lanes over link-local addresses.
+                if (address instanceof Inet6Address && !address.isLinkLocalAddress()) {
+                    try {
+                        listen(new InetSocketAddress(address, port));
+                    } catch (IOException e) {
+                        logger.debug("Not listening on {}, port {}: {}", address, port, e.getMessage());
+                    }
+                }
+            }
+        }
+    }
+
+    private static IOException bindFailure(InetSocketAddress address, UcxException e) {
+        String reason = switch (e.status()) {
+            case UcsStatus.ERR_BUSY -> "Address already in use";
+            case UcsStatus.ERR_IO_ERROR, UcsStatus.ERR_NO_DEVICE, UcsStatus.ERR_UNREACHABLE ->
+                    "Cannot assign requested address: it must be one of this host's";
+            default -> e.getMessage();
+        };
+        BindException failure = new BindException(reason + ": " + address);
+        failure.initCause(e);
+        return failure;
+    }
+
+    private static InetSocketAddress withPortOf(InetSocketAddress address, InetSocketAddress bound) {
+        return new InetSocketAddress(address.getAddress(), bound.getPort());
+    }
+
+    // ------------------------------------------------------------------------------------------- accepting
+
+    /** Called inside UCX's progress: only takes note. */
+    private final class Requests implements ConnectionHandler {
+
+        private final InetSocketAddress listening;
+        private Doorkeeper doorkeeper;
+
+        Requests(InetSocketAddress listening) {
+            this.listening = listening;
+        }
+
+        @Override
+        public void onConnectionRequest(UcpConnectionRequest request) {
+            doorkeeper.announced(request.clientAddress());
+            waiting.add(new IncomingConnection(UcxServerSocketChannel.this, request, listening));
+            schedule();
+        }
+
+        @Override
+        public void onUnintelligibleRequest(String problem) {
+            doorkeeper.turnedAway(problem);
+        }
+    }
+
+    private void schedule() {
+        if (!scheduled) {
+            scheduled = true;
+            engine.schedule(this::accept);
+        }
+    }
+
+    @Override
+    protected void doBeginRead() {
+        readPending = true;
+        if (!waiting.isEmpty()) {
+            schedule();
+        }
+    }
+
+    void autoReadCleared() {
+        if (isRegistered()) {
+            EventLoop loop = eventLoop();
+            if (loop.inEventLoop()) {
+                readPending = false;
+            } else {
+                loop.execute(() -> readPending = config.isAutoRead() && readPending);
+            }
+        }
+    }
+
+    private void accept() {
+        scheduled = false;
+        if (state != State.LISTENING) {
+            return;
+        }
+        if (!readPending) {
+            limitWaiting();
+            return;
+        }
+        ChannelPipeline pipeline = pipeline();
+        RecvByteBufAllocator.Handle handle = unsafe().recvBufAllocHandle();
+        handle.reset(config);
+        handle.attemptedBytesRead(1);
+        Throwable failure = null;
+        try {
+            do {
+                IncomingConnection incoming = waiting.poll();
+                if (incoming == null) {
+                    break;
+                }
+                handle.lastBytesRead(1);
+                handle.incMessagesRead(1);
+                readPending = false;
+                handedOut.add(incoming);
+                pipeline.fireChannelRead(new UcxSocketChannel(this, incoming));
+            } while (state == State.LISTENING && handle.continueReading());
+        } catch (Throwable t) {
+            failure = t;
+        }
+        handle.readComplete();
+        pipeline.fireChannelReadComplete();
+        if (failure != null) {
+            pipeline.fireExceptionCaught(failure);
+        }
+        if (readPending && !waiting.isEmpty()) {
+            schedule();
+        }
+        limitWaiting();
+    }
+
+    /** Requests wait: not more than the backlog, and not longer than the handshake timeout. */
+    private void limitWaiting() {
+        while (waiting.size() > config.getBacklog()) {
+            waiting.pollLast().rejectIfPending();
+        }
+        dropTaken(handedOut);
+        if (!expiryScheduled && !(waiting.isEmpty() && handedOut.isEmpty())) {
+            expiryScheduled = true;
+            eventLoop().schedule(this::rejectExpired, config.getHandshakeTimeoutMillis(), TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private static void dropTaken(ArrayDeque<IncomingConnection> requests) {
+        while (!requests.isEmpty() && requests.peek().isTaken()) {
+            requests.poll();
+        }
+    }
+
+    private void rejectExpired() {
+        expiryScheduled = false;
+        if (state == State.LISTENING) {
+            rejectOlder(waiting);
+            rejectOlder(handedOut);
+            limitWaiting();
+        }
+    }
+
+    private void rejectOlder(ArrayDeque<IncomingConnection> requests) {
+        long timeout = TimeUnit.MILLISECONDS.toNanos(config.getHandshakeTimeoutMillis());
+        while (!requests.isEmpty() && System.nanoTime() - requests.peek().arrivedNanos() >= timeout) {
+            requests.poll().rejectIfPending();
+        }
+    }
+
+    /** From any thread: a child that was not registered, or was closed before it was. */
+    void reject(UcpConnectionRequest request) {
+        EventLoop loop = eventLoop();
+        if (loop.inEventLoop()) {
+            rejectNow(request);
+        } else {
+            try {
+                loop.execute(() -> rejectNow(request));
+            } catch (RejectedExecutionException e) {
+                // The loop has ended, and its listeners have rejected what was pending.
+                logger.debug("Not rejecting a connection from {}: the server's loop is gone.",
+                        request.clientAddress());
+            }
+        }
+    }
+
+    private static void rejectNow(UcpConnectionRequest request) {
+        try {
+            request.listener().reject(request);
+        } catch (IOException e) {
+            logger.debug("Failed to reject a connection from {}.", request.clientAddress(), e);
+        } catch (IllegalStateException e) {
+            // Taken meanwhile, or the listener has been closed and has rejected it.
+            logger.trace("Already rejected: {}", request.clientAddress(), e);
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- closing
+
+    @Override
+    protected void doClose() {
+        if (state == State.CLOSED) {
+            return;
+        }
+        state = State.CLOSED;
+        waiting.clear();
+        handedOut.clear();
+        for (int i = 0; i < listeners.size(); i++) {
+            doorkeepers.get(i).turnAllAway();
+            // Rejects what is pending.
+            workers.get(i).close(listeners.get(i));
+            doorkeepers.get(i).close();
+        }
+        listeners.clear();
+        workers.clear();
+        doorkeepers.clear();
+    }
+
+    @Override
+    protected void doDisconnect() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    protected void doWrite(ChannelOutboundBuffer in) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    protected Object filterOutboundMessage(Object message) {
+        throw new UnsupportedOperationException("a server channel cannot be written to");
+    }
+}

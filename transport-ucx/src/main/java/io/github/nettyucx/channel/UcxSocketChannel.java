@@ -1,0 +1,606 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.github.nettyucx.wire.Connection;
+import io.github.nettyucx.worker.Endpoint;
+import io.github.nettyucx.worker.ProgressEngine;
+import io.github.nettyucx.worker.Worker;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.AbstractChannel;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelMetadata;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.EventLoop;
+import io.netty.channel.FileRegion;
+import io.netty.channel.socket.ChannelOutputShutdownException;
+import io.netty.channel.socket.ServerSocketChannel;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.util.internal.StringUtil;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.NotYetConnectedException;
+import java.util.List;
+import java.util.concurrent.Executor;
+
+/**
+ * A {@link SocketChannel} whose bytes travel over UCX: RDMA, shared memory or TCP, whichever is the fastest that the
+ * two sides share. Use it with a {@link UcxEventLoopGroup}.
+ * <p>
+ * The threads' rules are Netty's: every method may be called from any thread.
+ */
+public final class UcxSocketChannel extends AbstractChannel implements SocketChannel {
+
+    private enum State {
+        /** Neither connected nor connecting. */
+        UNCONNECTED,
+        /** The endpoint connects, or the handshake is under way. */
+        CONNECTING,
+        /** Bytes flow. */
+        ACTIVE,
+        /** Closed by the application; what was flushed before is being delivered. */
+        LINGERING,
+        /** Closed before it was open, and so never active; the peer is to see an orderly end. */
+        DECLINING,
+        CLOSED
+    }
+
+    private static final InternalLogger logger = InternalLoggerFactory.getInstance(UcxSocketChannel.class);
+    private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
+    private static final String EXPECTED_TYPES = " (expected: " + StringUtil.simpleClassName(ByteBuf.class) + ", "
+            + StringUtil.simpleClassName(FileRegion.class) + ')';
+
+    private static final String BELONGS_TO_LOOP = "a UCX connection cannot leave its event loop, because its endpoint"
+            + " belongs to the loop's worker; close the channel, or keep it registered";
+
+    private final UcxSocketChannelConfig config = new UcxSocketChannelConfig(this);
+    /** What a server accepts; {@code null} on the connecting side. */
+    private final IncomingConnection incoming;
+    private volatile State state = State.UNCONNECTED;
+    private volatile InetSocketAddress local;
+    private volatile InetSocketAddress remote;
+    private volatile String lane = "none";
+    private volatile List<String> transports = List.of();
+
+    private InetSocketAddress bindAddress;
+    private Endpoint endpoint;
+    private Connection connection;
+    private ChannelInput input;
+    private ChannelOutput output;
+    private IOException failure;
+    /** The channel is not registered any more: a close must not wait. */
+    private boolean abandoned;
+    /** The application has asked for a read while there was nothing to read from. */
+    private boolean readBeforeConnect;
+
+    /** While the channel connects. */
+    private ConnectAttempt attempt;
+    private final HalfClose halfClose = new HalfClose(this);
+    private Linger linger;
+
+    public UcxSocketChannel() {
+        this(null, null);
+    }
+
+    UcxSocketChannel(Channel parent, IncomingConnection incoming) {
+        super(parent);
+        this.incoming = incoming;
+        if (incoming != null) {
+            remote = incoming.remoteAddress();
+            local = incoming.localAddress();
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- as Netty sees it
+
+    @Override
+    public ServerSocketChannel parent() {
+        return (ServerSocketChannel) super.parent();
+    }
+
+    @Override
+    public UcxSocketChannelConfig config() {
+        return config;
+    }
+
+    @Override
+    public ChannelMetadata metadata() {
+        return METADATA;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return state != State.CLOSED;
+    }
+
+    @Override
+    public boolean isActive() {
+        State now = state;
+        return now == State.ACTIVE || now == State.LINGERING;
+    }
+
+    @Override
+    public InetSocketAddress localAddress() {
+        return (InetSocketAddress) super.localAddress();
+    }
+
+    @Override
+    public InetSocketAddress remoteAddress() {
+        return (InetSocketAddress) super.remoteAddress();
+    }
+
+    @Override
+    protected SocketAddress localAddress0() {
+        return local;
+    }
+
+    @Override
+    protected SocketAddress remoteAddress0() {
+        return remote;
+    }
+
+    /**
+     * UCX's name of the transport that carries the data, such as {@code rc_mlx5}, {@code sysv}, {@code posix} or
+     * {@code tcp}; {@code none} before the channel is active.
+     */
+    public String lane() {
+        return lane;
+    }
+
+    /**
+     * All of UCX's transports that serve the connection, each with its device, such as {@code sysv/memory} and
+     * {@code tcp/eth0}; without one, such as {@code tcp}, what the connection was made with. None before the channel is
+     * active.
+     */
+    public List<String> transports() {
+        return transports;
+    }
+
+    @Override
+    protected AbstractUnsafe newUnsafe() {
+        return new UcxSocketUnsafe();
+    }
+
+    @Override
+    protected boolean isCompatible(EventLoop loop) {
+        return loop instanceof UcxEventLoop;
+    }
+
+    // ------------------------------------------------------------------------------------------- opening
+
+    @Override
+    protected void doRegister() throws Exception {
+        UcxEventLoop loop = (UcxEventLoop) eventLoop();
+        if (incoming != null && state == State.UNCONNECTED) {
+            accept(loop.engine().workerForAccepting(
+                    incoming.localAddress().getAddress(), incoming.clientId()));
+        }
+        // Last: a channel whose registration fails is closed, but never deregistered.
+        loop.add(this);
+    }
+
+    private void accept(Worker worker) {
+        try {
+            open(worker, incoming::accept);
+            attempt = ConnectAttempt.accepting(this, incoming.remoteAddress());
+        } catch (IOException e) {
+            // The client has gone, or UCX cannot make sense of its message. A failed registration would be logged
+            // with a stack trace, for each client that somebody chooses to send.
+            logger.debug("Failed to accept a connection from {}", remote, e);
+            eventLoop().execute(() -> unsafe().close(voidPromise()));
+        }
+    }
+
+    @Override
+    protected void doDeregister() {
+        ((UcxEventLoop) eventLoop()).remove(this);
+        if (state == State.CONNECTING || state == State.ACTIVE) {
+            // By way of the pipeline, where it cannot be refused.
+            logger.warn("{} is closed because it was deregistered while it was connected: {}", this, BELONGS_TO_LOOP);
+            abandoned = true;
+            boolean active = isActive();
+            unsafe().close(voidPromise());
+            if (active) {
+                // Netty would do it after the deregistration, which takes the handlers of a closed channel away.
+                pipeline().fireChannelInactive();
+            }
+        }
+    }
+
+    @Override
+    public ChannelFuture deregister() {
+        return deregister(newPromise());
+    }
+
+    /** Is refused while the channel is connected: a UCX connection belongs to the worker of its event loop. */
+    @Override
+    public ChannelFuture deregister(ChannelPromise promise) {
+        State now = state;
+        if (now == State.UNCONNECTED || now == State.CLOSED) {
+            return super.deregister(promise);
+        }
+        return promise.setFailure(new UnsupportedOperationException(BELONGS_TO_LOOP));
+    }
+
+    @Override
+    protected void doBind(SocketAddress localAddress) {
+        bindAddress = (InetSocketAddress) localAddress;
+        local = bindAddress;
+    }
+
+    @FunctionalInterface
+    private interface EndpointSource {
+        Endpoint open(Worker worker, Connection connection) throws IOException;
+    }
+
+    private void open(Worker worker, EndpointSource source) throws IOException {
+        ProgressEngine engine = worker.engine();
+        ConnectionEvents events = new ConnectionEvents(this, engine);
+        int window = config.getReceiveBufferSize();
+        Connection fresh = new Connection(
+                new Connection.Limits(Ucx.packedVersion(), window, config.maxMessage()), events,
+                length -> alloc().directBuffer(length));
+        endpoint = source.open(worker, fresh);
+        connection = fresh;
+        input = new ChannelInput(this, fresh, engine);
+        output = new ChannelOutput(this, fresh, engine);
+        events.attach(input, output);
+        state = State.CONNECTING;
+        fresh.start(endpoint);
+        if (readBeforeConnect) {
+            readBeforeConnect = false;
+            input.beginRead();
+        }
+    }
+
+    void opened() {
+        if (isLingering()) {
+            linger.advance();
+            return;
+        }
+        if (state != State.CONNECTING || !connection.isOpen()) {
+            // Closed, or lost again, before the turn came.
+            return;
+        }
+        try {
+            local = endpoint.localAddress();
+            lane = endpoint.lane();
+            transports = endpoint.transports();
+        } catch (IOException e) {
+            // Lost again, which is about to be reported: then there are no addresses to be had.
+            connectFailed(e);
+            return;
+        }
+        remote = attempt.remote();
+        state = State.ACTIVE;
+        OrderlyExit.add(this);
+        boolean wanted = takeAttempt().succeed();
+        pipeline().fireChannelActive();
+        if (!wanted) {
+            // Cancelled while it was connecting.
+            unsafe().close(voidPromise());
+        } else if (state == State.ACTIVE) {
+            // What was flushed meanwhile, and what came while a read was pending: messages can overtake the HELLO.
+            ((UcxSocketUnsafe) unsafe()).flushNow();
+            input.arrived();
+        }
+    }
+
+    /** The open connection is lost; it is told when everything that came before has been read. */
+    void broken(IOException cause) {
+        failure = cause;
+        input.failed(cause);
+    }
+
+    void connectFailed(IOException cause) {
+        if (state != State.CONNECTING) {
+            return;
+        }
+        // Before it is closed: a close waits for a handshake that is still under way.
+        teardown();
+        ConnectAttempt failed = takeAttempt();
+        Throwable named = ((UcxSocketUnsafe) unsafe()).naming(failed, cause);
+        if (incoming == null) {
+            state = State.UNCONNECTED;
+        }
+        if (!failed.fail(named)) {
+            logger.debug("Closed a connection from {} before it was open: {}", remote, cause.getMessage());
+            unsafe().close(voidPromise());
+        }
+    }
+
+    private ConnectAttempt takeAttempt() {
+        ConnectAttempt taken = attempt;
+        attempt = null;
+        return taken;
+    }
+
+    private final class UcxSocketUnsafe extends AbstractUnsafe {
+
+        @Override
+        public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
+            // Not made uncancellable: a connect can be given up.
+            if (promise.isDone() || !ensureOpen(promise)) {
+                return;
+            }
+            try {
+                if (state == State.CONNECTING) {
+                    throw new ConnectionPendingException();
+                }
+                if (state != State.UNCONNECTED) {
+                    throw new AlreadyConnectedException();
+                }
+                InetSocketAddress to = ConnectAttempt.checked(remoteAddress);
+                InetSocketAddress from = localAddress == null ? bindAddress : ConnectAttempt.checked(localAddress);
+                Worker worker = ((UcxEventLoop) eventLoop()).engine().workerForConnecting(to);
+                open(worker, (w, listener) -> w.connect(to, from, listener));
+                attempt = ConnectAttempt.connecting(UcxSocketChannel.this, to, promise);
+            } catch (Throwable t) {
+                promise.tryFailure(annotateConnectException(t, remoteAddress));
+                closeIfClosed();
+            }
+        }
+
+        Throwable naming(ConnectAttempt failed, Throwable cause) {
+            return failed.naming(annotateConnectException(cause, failed.remote()));
+        }
+
+        @Override
+        protected void flush0() {
+            if (state == State.CONNECTING) {
+                // Goes on when the connection is open, even if the channel has been closed by then.
+                output.defer(outboundBuffer());
+                return;
+            }
+            super.flush0();
+        }
+
+        void flushNow() {
+            super.flush0();
+        }
+
+        @Override
+        protected Executor prepareToClose() {
+            if (output != null) {
+                // The peer may end the connection in the same turn in which it has taken the last bytes.
+                output.complete();
+            }
+            return config.getSoLinger() != 0 && !abandoned && (isOpening() || canDeliver())
+                    ? UcxSocketChannel.this::lingerThenClose : null;
+        }
+
+        /** Whether the peer, who may be through with the handshake already, has to see an orderly end. */
+        private boolean isOpening() {
+            return incoming != null && state == State.CONNECTING && connection.isOpening();
+        }
+
+        private boolean canDeliver() {
+            return state == State.ACTIVE && connection.isOpen()
+                    && (connection.outbound().isOpen() || connection.outbound().isFinishing())
+                    && connection.inbound().peerReads();
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- reading
+
+    @Override
+    protected void doBeginRead() {
+        if (input != null) {
+            input.beginRead();
+        } else {
+            readBeforeConnect = true;
+        }
+    }
+
+    /** The application does not want to read any more, for now. Only for the channel's loop. */
+    void cancelRead() {
+        if (config.isAutoRead()) {
+            // Switched on again meanwhile.
+            return;
+        }
+        readBeforeConnect = false;
+        if (input != null) {
+            input.cancelRead();
+        }
+    }
+
+    /** Whether anything may be fired up the pipeline. */
+    boolean isReading() {
+        return state == State.ACTIVE;
+    }
+
+    /** Everything that came before has been read: tells the application, and fails what it still wanted to send. */
+    void lost(IOException cause) {
+        pipeline().fireExceptionCaught(cause);
+        if (state == State.ACTIVE && !output.isDrained()) {
+            // Fails the writes with the reason, rather than with the close that follows from it.
+            ((UcxSocketUnsafe) unsafe()).flushNow();
+        }
+        if (state == State.ACTIVE) {
+            unsafe().close(unsafe().voidPromise());
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- writing
+
+    @Override
+    protected Object filterOutboundMessage(Object message) throws ChannelOutputShutdownException {
+        if (message instanceof ByteBuf || message instanceof FileRegion) {
+            if (halfClose.isOutputEnding()) {
+                throw new ChannelOutputShutdownException("Channel output shutdown");
+            }
+            // Heap buffers as well: they are copied when they are sent, not when they are written.
+            return message;
+        }
+        throw new UnsupportedOperationException(
+                "unsupported message type: " + StringUtil.simpleClassName(message) + EXPECTED_TYPES);
+    }
+
+    @Override
+    protected void doWrite(ChannelOutboundBuffer in) throws Exception {
+        endpoint.worker().catchUp();
+        output.write(in);
+        halfClose.advance();
+    }
+
+    void continueWriting() {
+        if (isLingering()) {
+            linger.advance();
+        } else if (state == State.ACTIVE) {
+            ((UcxSocketUnsafe) unsafe()).flushNow();
+            halfClose.advance();
+        }
+    }
+
+    /** @throws IOException if bytes cannot be sent because the connection is lost */
+    void checkWritable() throws IOException {
+        if (failure != null) {
+            throw failure;
+        }
+        if (state == State.ACTIVE && connection.outbound().isFailed()) {
+            throw new IOException("Broken pipe: the peer has closed the connection");
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- closing
+
+    boolean isLingering() {
+        State now = state;
+        return now == State.LINGERING || now == State.DECLINING;
+    }
+
+    /** Ends the wait for a peer that has not taken everything. */
+    void cutLinger() {
+        if (state == State.LINGERING) {
+            linger.end();
+        }
+    }
+
+    private void lingerThenClose(Runnable closeTask) {
+        state = state == State.CONNECTING ? State.DECLINING : State.LINGERING;
+        linger = new Linger(eventLoop(), config, connection, output, closeTask);
+        linger.start();
+    }
+
+    @Override
+    protected void doDisconnect() throws Exception {
+        doClose();
+    }
+
+    @Override
+    protected void doClose() {
+        State before = state;
+        if (before == State.CLOSED) {
+            return;
+        }
+        state = State.CLOSED;
+        OrderlyExit.remove(this);
+        if (attempt != null) {
+            takeAttempt().fail(new ClosedChannelException());
+        }
+        halfClose.closed();
+        if (incoming != null) {
+            incoming.rejectIfPending();
+        }
+        teardown();
+    }
+
+    /** Of a channel that has been open. Only for its loop. */
+    ProgressEngine engine() {
+        return endpoint.worker().engine();
+    }
+
+    private void teardown() {
+        if (connection != null) {
+            connection.close();
+            endpoint.close();
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- half-close
+
+    @Override
+    public boolean isInputShutdown() {
+        return halfClose.isInputEnded() || input != null && input.isShutdown();
+    }
+
+    @Override
+    public boolean isOutputShutdown() {
+        return halfClose.isOutputEnded();
+    }
+
+    @Override
+    public boolean isShutdown() {
+        return isInputShutdown() && isOutputShutdown();
+    }
+
+    @Override
+    public ChannelFuture shutdownOutput() {
+        return shutdownOutput(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdownOutput(ChannelPromise promise) {
+        halfClose.endOutput(promise);
+        return promise;
+    }
+
+    @Override
+    public ChannelFuture shutdownInput() {
+        return shutdownInput(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdownInput(ChannelPromise promise) {
+        halfClose.endInput(promise);
+        return promise;
+    }
+
+    @Override
+    public ChannelFuture shutdown() {
+        return shutdown(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdown(ChannelPromise promise) {
+        halfClose.endBoth(promise);
+        return promise;
+    }
+
+    boolean isUnconnected() {
+        return state == State.UNCONNECTED || state == State.CONNECTING;
+    }
+
+    /** Whether all that was flushed has been sent. */
+    boolean isDrained() {
+        return output.isDrained();
+    }
+
+    void endOutputNow(ChannelPromise promise) {
+        ((AbstractUnsafe) unsafe()).shutdownOutput(promise);
+    }
+
+    @Override
+    protected void doShutdownOutput() {
+        if (isUnconnected()) {
+            throw new NotYetConnectedException();
+        }
+        halfClose.outputEnded();
+        if (state == State.ACTIVE) {
+            connection.outbound().finish(isInputShutdown() && !connection.inbound().isFinished());
+            connection.settle();
+        }
+    }
+
+    void endInputNow() {
+        input.shutdown();
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.util.internal.SystemPropertyUtil;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What an event loop does while nothing happens. In every strategy timers are exact and no wake-up is lost.
+ */
+public enum UcxWaitStrategy {
+
+    /**
+     * Looks for work all the time: the lowest latency, and a core of its own for each loop. Do not use it with more
+     * loops than cores.
+     */
+    BUSY_SPIN,
+
+    /** Sleeps in the kernel as soon as there is nothing to do: the least use of the processor. */
+    PARK,
+
+    /**
+     * Looks for work for a while (20 µs, or the system property {@code io.github.nettyucx.spinMicros}) and then
+     * sleeps in the kernel; while looking keeps being in vain, it sleeps at once. The default.
+     */
+    ADAPTIVE;
+
+    private static final String PROPERTY = "io.github.nettyucx.waitStrategy";
+
+    private static final String SPIN_PROPERTY = "io.github.nettyucx.spinMicros";
+
+    /**
+     * The strategy of groups that are not told which to use: that of the system property
+     * {@code io.github.nettyucx.waitStrategy} ({@code BUSY_SPIN}, {@code PARK} or {@code ADAPTIVE}, in any case), or
+     * {@link #ADAPTIVE}.
+     *
+     * @throws IllegalArgumentException if the property names no strategy
+     */
+    public static UcxWaitStrategy byDefault() {
+        String name = SystemPropertyUtil.get(PROPERTY);
+        if (name == null) {
+            return ADAPTIVE;
+        }
+        for (UcxWaitStrategy strategy : values()) {
+            if (strategy.name().equals(name.strip().toUpperCase(Locale.ROOT))) {
+                return strategy;
+            }
+        }
+        throw new IllegalArgumentException("system property " + PROPERTY + " is '" + name + "'; expected one of "
+                + Arrays.toString(values()));
+    }
+
+    /**
+     * How long {@link #ADAPTIVE} looks for work before it sleeps, in nanoseconds. Read for each loop: a class that
+     * failed to initialize would say what is wrong only once.
+     *
+     * @throws IllegalArgumentException if the property is out of range
+     */
+    static long spinNanos() {
+        long micros = SystemPropertyUtil.getLong(SPIN_PROPERTY, 20);
+        if (micros < 0 || micros > TimeUnit.SECONDS.toMicros(1)) {
+            throw new IllegalArgumentException("system property " + SPIN_PROPERTY + " is " + micros
+                    + "; expected microseconds from 0 to 1000000");
+        }
+        return TimeUnit.MICROSECONDS.toNanos(micros);
+    }
+}

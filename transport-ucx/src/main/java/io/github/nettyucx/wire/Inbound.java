@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.wire;
+
+import io.github.nettyucx.worker.BufferAddress;
+import io.github.nettyucx.worker.EndpointPort;
+import io.netty.buffer.ByteBuf;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
+
+/**
+ * The receiving direction of a connection: a queue of messages in the order in which they were sent, from UCX's hands
+ * to the buffers that go up the pipeline.
+ * <p>
+ * A message is first <em>held</em>: UCX has it, or for a rendezvous only its announcement. When the application wants
+ * bytes it is <em>received</em> straight into the application's buffer; that may take time, and later messages may be
+ * there sooner, so only the completed head of the queue is handed out. While the application wants nothing, small
+ * messages are moved together into {@link #STASH_CAPACITY larger buffers}, because each held one occupies a whole
+ * receive segment of UCX.
+ */
+public final class Inbound {
+
+    enum State {
+        /** Messages may come. */
+        OPEN,
+        /** The peer's FIN has come: what is queued is all there will be. */
+        FINISHED,
+        /** The peer's FIN has come, and everything before it lies in our memory. */
+        COMPLETE,
+        /** The connection is lost; what is complete can still be read. */
+        FAILED,
+        /** Nobody reads any more: messages are thrown away. */
+        DISCARDING
+    }
+
+    /** Makes the buffers that messages are received into. */
+    @FunctionalInterface
+    public interface Allocation {
+        /** @return a buffer of native memory with room for {@code length} bytes */
+        ByteBuf allocate(int length);
+    }
+
+    private static final InternalLogger logger = InternalLoggerFactory.getInstance(Inbound.class);
+
+    /** Messages that are received ahead of the one that has to complete next. */
+    private static final int RECEIVE_AHEAD = 8;
+    /** Held messages before further ones are moved into buffers, of a channel that does not read and of one that does. */
+    private static final int HELD_LIMIT_PAUSED = 8;
+    private static final int HELD_LIMIT_READING = 64;
+    private static final int STASH_CAPACITY = 64 * 1024;
+    private static final int STASH_MESSAGE_LIMIT = 4 * 1024;
+
+    // What an entry's handle is.
+    private static final byte HELD = 1;
+    private static final byte RECEIVING = 2;
+    private static final byte READY = 3;
+
+    private static final int IN_PROGRESS = 1;
+
+    private final EndpointPort port;
+    private final int window;
+    private final int maxMessage;
+    private State state = State.OPEN;
+    private boolean peerReads = true;
+    private int failure;
+
+    // A ring of entries, oldest first.
+    private byte[] kinds = new byte[8];
+    private long[] handles = new long[8];
+    private int[] lengths = new int[8];
+    private int[] messages = new int[8];
+    private ByteBuf[] buffers = new ByteBuf[8];
+    private int head;
+    private int size;
+
+    /** Entries that are being received. */
+    private int receiving;
+    /** Capacity of the entries' buffers, in bytes. */
+    private int allocated;
+
+    /** Bytes and charges that the peer has spent and not been given back. */
+    private int spent;
+    /** The part of it that the application has consumed: to be granted again. */
+    private int owed;
+
+    Inbound(EndpointPort port, int window, int maxMessage) {
+        this.port = port;
+        this.window = window;
+        this.maxMessage = maxMessage;
+    }
+
+    // ------------------------------------------------------------------------------------------- arrival
+
+    void data(long message, long length, boolean wanted, Allocation stash) throws ProtocolException {
+        if (state == State.FAILED) {
+            drop(message);
+            return;
+        }
+        try {
+            charge(length);
+        } catch (ProtocolException e) {
+            drop(message);
+            throw e;
+        }
+        if (state == State.DISCARDING) {
+            drop(message);
+            owed += (int) length + Outbound.MESSAGE_CHARGE;
+        } else if (size >= (wanted ? HELD_LIMIT_READING : HELD_LIMIT_PAUSED)) {
+            stash(message, (int) length, stash);
+        } else {
+            add(HELD, message, (int) length, null);
+        }
+    }
+
+    private void charge(long length) throws ProtocolException {
+        if (state == State.FINISHED || state == State.COMPLETE) {
+            throw new ProtocolException("the peer sent data after the end of its stream");
+        }
+        if (length == 0 || length > maxMessage) {
+            throw new ProtocolException("the peer sent a message of " + length + " bytes; expected 1 to "
+                    + maxMessage);
+        }
+        long total = spent + length + Outbound.MESSAGE_CHARGE;
+        if (total > window) {
+            throw new ProtocolException("the peer sent " + (total - window)
+                    + " bytes more than its credit allows (window: " + window + " bytes)");
+        }
+        spent = (int) total;
+    }
+
+    private void drop(long message) {
+        long request = port.receive(message, 0, 0);
+        if (request > 0) {
+            port.abandon(request, null);
+        }
+    }
+
+    private void stash(long message, int length, Allocation allocation) {
+        int last = head + size - 1 & kinds.length - 1;
+        boolean small = length <= STASH_MESSAGE_LIMIT;
+        if (small && kinds[last] == READY && buffers[last].writableBytes() >= length) {
+            receive(last, message, length);
+        } else {
+            // A peer that sends bytes one by one, and lets none complete, must not get a large buffer for each.
+            int capacity = small && allocated < window ? Math.max(length, Math.min(STASH_CAPACITY, window)) : length;
+            receiveHeldIfPossible(add(HELD, message, length, null), capacity, allocation);
+        }
+    }
+
+    private void receiveHeld(int index, int capacity, Allocation allocation) {
+        ByteBuf buffer = allocation.allocate(capacity);
+        buffers[index] = buffer;
+        allocated += buffer.capacity();
+        receive(index, handles[index], lengths[index]);
+    }
+
+    /** When nobody has asked for the message, being out of memory is no reason to lose it: UCX still holds it. */
+    private void receiveHeldIfPossible(int index, int capacity, Allocation allocation) {
+        try {
+            receiveHeld(index, capacity, allocation);
+        } catch (OutOfMemoryError | RuntimeException e) {
+            logger.debug("No memory for a message of {} bytes; it stays with UCX for now.", lengths[index], e);
+        }
+    }
+
+    /** Receives into the buffer of an entry, which is READY or becomes RECEIVING. */
+    private void receive(int index, long message, int length) {
+        ByteBuf buffer = buffers[index];
+        long request = port.receive(message, BufferAddress.of(buffer, buffer.writerIndex(), length), length);
+        if (request < 0) {
+            lost(index, (int) request);
+            return;
+        }
+        messages[index]++;
+        if (request == 0) {
+            buffer.writerIndex(buffer.writerIndex() + length);
+            kinds[index] = READY;
+        } else {
+            kinds[index] = RECEIVING;
+            receiving++;
+            handles[index] = request;
+            lengths[index] = length;
+        }
+    }
+
+    private int add(byte kind, long handle, int length, ByteBuf buffer) {
+        if (size == kinds.length) {
+            grow();
+        }
+        int index = head + size & kinds.length - 1;
+        kinds[index] = kind;
+        handles[index] = handle;
+        lengths[index] = length;
+        messages[index] = 0;
+        buffers[index] = buffer;
+        size++;
+        return index;
+    }
+
+    private void grow() {
+        int capacity = kinds.length;
+        // Straightens the ring, so that the head is at 0.
+        kinds = rotate(kinds, new byte[capacity * 2], capacity);
+        handles = rotate(handles, new long[capacity * 2], capacity);
+        lengths = rotate(lengths, new int[capacity * 2], capacity);
+        messages = rotate(messages, new int[capacity * 2], capacity);
+        buffers = rotate(buffers, new ByteBuf[capacity * 2], capacity);
+        head = 0;
+    }
+
+    private <T> T rotate(T from, T to, int capacity) {
+        System.arraycopy(from, head, to, 0, capacity - head);
+        System.arraycopy(from, 0, to, capacity - head, head);
+        return to;
+    }
+
+    void finished(boolean peerReads) throws ProtocolException {
+        if (state == State.FINISHED || state == State.COMPLETE) {
+            throw new ProtocolException("the peer ended its stream twice");
+        }
+        this.peerReads = peerReads;
+        if (state == State.OPEN || state == State.DISCARDING) {
+            state = State.FINISHED;
+        }
+    }
+
+    /**
+     * Brings everything before the FIN into our memory, so that the peer may go.
+     *
+     * @return whether that is the case now, for the first time
+     */
+    boolean complete(Allocation allocation) {
+        if (state != State.FINISHED) {
+            return false;
+        }
+        boolean all = true;
+        for (int i = 0; i < size; i++) {
+            int index = head + i & kinds.length - 1;
+            if (kinds[index] == HELD) {
+                receiveHeldIfPossible(index, lengths[index], allocation);
+            }
+            all &= kinds[index] == READY;
+        }
+        if (all && state == State.FINISHED) {
+            state = State.COMPLETE;
+            return true;
+        }
+        return false;
+    }
+
+    // ------------------------------------------------------------------------------------------- reading
+
+    /**
+     * Takes the next bytes of the stream.
+     *
+     * @param limit      the most to take, in bytes; at least 1
+     * @param allocation makes a buffer for a message that is not in our memory yet
+     * @return a buffer that the caller owns, or {@code null} if there is nothing at the moment
+     */
+    public ByteBuf read(int limit, Allocation allocation) {
+        if (size == 0) {
+            return null;
+        }
+        if (kinds[head] != READY && !receiveHead(allocation)) {
+            return null;
+        }
+        ByteBuf buffer = buffers[head];
+        int readable = buffer.readableBytes();
+        if (readable > limit) {
+            consumed(limit);
+            return buffer.readRetainedSlice(limit);
+        }
+        buffers[head] = null;
+        allocated -= buffer.capacity();
+        consumed(readable + messages[head] * Outbound.MESSAGE_CHARGE);
+        head = head + 1 & kinds.length - 1;
+        size--;
+        return buffer;
+    }
+
+    private boolean receiveHead(Allocation allocation) {
+        if (kinds[head] == HELD) {
+            receiveHeld(head, lengths[head], allocation);
+            if (kinds[head] == READY) {
+                return true;
+            }
+        }
+        for (int i = 1; i < Math.min(size, RECEIVE_AHEAD) && state != State.FAILED; i++) {
+            int index = head + i & kinds.length - 1;
+            if (kinds[index] == HELD) {
+                receiveHeld(index, lengths[index], allocation);
+            }
+        }
+        return false;
+    }
+
+    private void consumed(int credit) {
+        owed += credit;
+    }
+
+    /** Whether {@link #read} has something to do; its answer may be that the bytes are still on their way. */
+    public boolean isReadable() {
+        return size > 0 && kinds[head] != RECEIVING;
+    }
+
+    /** Whether the peer's stream has ended and been read to its end. */
+    public boolean isAtEnd() {
+        return size == 0 && (state == State.FINISHED || state == State.COMPLETE);
+    }
+
+    /** Whether the peer's stream has ended. */
+    public boolean isFinished() {
+        return state == State.FINISHED || state == State.COMPLETE;
+    }
+
+    /** Whether the peer's stream has ended, and nothing of it is missing. */
+    boolean isComplete() {
+        return state == State.COMPLETE;
+    }
+
+    /** Whether the peer reads what is sent to it. */
+    public boolean peerReads() {
+        return peerReads;
+    }
+
+    public boolean isFailed() {
+        return state == State.FAILED;
+    }
+
+    int failure() {
+        return failure;
+    }
+
+    // ------------------------------------------------------------------------------------------- credit
+
+    /** Takes all the credit that may be granted again. */
+    public int takeGrant() {
+        int grant = Math.min(owed, Tag.MAX_VALUE);
+        owed -= grant;
+        spent -= grant;
+        return grant;
+    }
+
+    /** Whether so much credit is owed that it has to be sent even if nothing else is. */
+    boolean isGrantDue() {
+        return owed >= window / 4;
+    }
+
+    // ------------------------------------------------------------------------------------------- in flight
+
+    /** @return whether the head, or all that has to be complete, has made progress */
+    boolean poll() {
+        boolean progress = false;
+        for (int i = 0; i < size && receiving > 0; i++) {
+            int index = head + i & kinds.length - 1;
+            if (kinds[index] == RECEIVING) {
+                if (finishReceive(index)) {
+                    progress |= i == 0 || state == State.FINISHED;
+                } else if (i >= RECEIVE_AHEAD && state == State.OPEN) {
+                    break;
+                }
+            }
+        }
+        return progress;
+    }
+
+    /** @return whether the entry is not being received any more; if that has failed, it is gone */
+    private boolean finishReceive(int index) {
+        int status = port.status(handles[index]);
+        if (status == IN_PROGRESS) {
+            return false;
+        }
+        port.free(handles[index]);
+        receiving--;
+        if (status < 0) {
+            lost(index, status);
+        } else {
+            buffers[index].writerIndex(buffers[index].writerIndex() + lengths[index]);
+            kinds[index] = READY;
+        }
+        return true;
+    }
+
+    boolean isInFlight() {
+        return receiving > 0;
+    }
+
+    /** The message that was to be received into this entry cannot be had: what follows it must not be read. */
+    private void lost(int index, int status) {
+        fail(status);
+        boolean earlierBytes = buffers[index].isReadable();
+        if (earlierBytes) {
+            kinds[index] = READY;
+        } else {
+            allocated -= buffers[index].capacity();
+            buffers[index].release();
+            buffers[index] = null;
+        }
+        int position = index - head & kinds.length - 1;
+        truncate(earlierBytes ? position + 1 : position, position + 1);
+    }
+
+    /** Keeps the first {@code kept} entries, and throws away those from {@code from} on; between is nothing. */
+    private void truncate(int kept, int from) {
+        for (int i = from; i < size; i++) {
+            discard(head + i & kinds.length - 1);
+        }
+        size = kept;
+    }
+
+    private void discard(int index) {
+        if (buffers[index] != null) {
+            allocated -= buffers[index].capacity();
+        }
+        switch (kinds[index]) {
+            case HELD -> drop(handles[index]);
+            case RECEIVING -> {
+                receiving--;
+                port.abandon(handles[index], buffers[index]);
+            }
+            default -> buffers[index].release();
+        }
+        buffers[index] = null;
+    }
+
+    /** The connection is lost: no message will come, and no receive that waits for the peer will complete. */
+    void fail(int status) {
+        if (state == State.OPEN || state == State.FINISHED) {
+            state = State.FAILED;
+            failure = status;
+        }
+    }
+
+    /** Keeps the bytes that are here, up to the first that a lost connection will never complete. */
+    void cutIncomplete(Allocation allocation) {
+        for (int i = 0; i < size; i++) {
+            int index = head + i & kinds.length - 1;
+            if (kinds[index] == HELD) {
+                // UCX has the whole of an eager message, whatever has become of the endpoint.
+                receiveHeldIfPossible(index, lengths[index], allocation);
+            } else if (kinds[index] == RECEIVING) {
+                finishReceive(index);
+            }
+            if (i < size && kinds[index] != READY) {
+                cut(i, index);
+            }
+        }
+    }
+
+    private void cut(int position, int index) {
+        if (kinds[index] == RECEIVING && buffers[index].isReadable()) {
+            // Earlier messages lie before the one that UCX may still write.
+            ByteBuf earlier = buffers[index].readRetainedSlice(buffers[index].readableBytes());
+            discard(index);
+            buffers[index] = earlier;
+            allocated += earlier.capacity();
+            kinds[index] = READY;
+            truncate(position + 1, position + 1);
+        } else {
+            truncate(position, position);
+        }
+    }
+
+    /** Throws away what is queued and what is to come, and owes the peer all of its credit. */
+    public void discard() {
+        truncate(0, 0);
+        owed = spent;
+        if (state == State.OPEN) {
+            state = State.DISCARDING;
+        }
+    }
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.wire;
+
+import io.github.nettyucx.worker.EndpointPort;
+import io.netty.util.ReferenceCounted;
+
+/**
+ * The sending direction of a connection: spends the peer's credit, keeps what UCX has not completed yet, and ends the
+ * stream.
+ */
+public final class Outbound {
+
+    /** What a message costs beside its bytes: bounds how many small ones a peer can have to keep. */
+    public static final int MESSAGE_CHARGE = 64;
+
+    enum State {
+        /** The handshake is not over. */
+        CLOSED,
+        /** Messages may be sent. */
+        OPEN,
+        /** FIN has been sent: nothing may follow. */
+        FINISHED,
+        /** The endpoint is gone. */
+        FAILED
+    }
+
+    /** Messages with bytes in flight; a power of two. */
+    private static final int SLOTS = 16;
+
+    private static final long OK = 0;
+    private static final int IN_PROGRESS = 1;
+
+    private final EndpointPort port;
+    private State state = State.CLOSED;
+    private int peerChannelId;
+    private int peerWindow;
+    private int maxMessage;
+    /** Bytes, with their messages' charges, that the peer has room for. */
+    private int credit;
+    private long moved;
+
+    // A ring of what is in flight, oldest first: requests complete in any order, but are given back in this one.
+    private final long[] requests = new long[SLOTS];
+    private final ReferenceCounted[] owners = new ReferenceCounted[SLOTS];
+    private final int[] flushed = new int[SLOTS];
+    private int head;
+    private int inFlight;
+    private int failure;
+    /** FIN has been sent, and the peer has not acknowledged it; it may do so even when we cannot send any more. */
+    private boolean unacknowledged;
+    private boolean closing;
+    /**
+     * Control messages in flight, by their type: one of each at most. They are not in the ring, where a CREDIT would
+     * wait for a rendezvous before it, which completes when the peer reads: two sides that both write and wait for
+     * credit before they read would wait for ever.
+     */
+    private final long[] controls = new long[Tag.FIN_ACK + 1];
+    private int controlsInFlight;
+
+    Outbound(EndpointPort port) {
+        this.port = port;
+    }
+
+    void open(Hello peer) {
+        assert state == State.CLOSED;
+        state = State.OPEN;
+        peerChannelId = peer.channelId();
+        peerWindow = peer.window();
+        maxMessage = peer.maxMessage();
+        credit = peer.window();
+    }
+
+    // ------------------------------------------------------------------------------------------- data
+
+    /** How many bytes one message may have now; 0 if none may be sent. */
+    public int room() {
+        if (state != State.OPEN || inFlight == SLOTS) {
+            return 0;
+        }
+        return Math.max(0, Math.min(credit - MESSAGE_CHARGE, maxMessage));
+    }
+
+    /**
+     * Whether a piece of {@code room} bytes is worth a message when more than that waits to be sent. The receiver
+     * grants in large steps, so waiting for the next grant is better than a trickle of small messages, and cannot be
+     * for ever: with less than an eighth of the window left, more than its half is owed.
+     */
+    public boolean isWorthwhile(int room) {
+        return room >= maxMessage || room >= peerWindow / 8;
+    }
+
+    /**
+     * Sends bytes of the stream. The caller must have asked for {@link #room()}.
+     *
+     * @param owner   of the memory; one reference is taken over when the send does not complete at once, and released
+     *                when it has
+     * @param flushed added to the answer of {@link #completed()} when this message and those before it have completed,
+     *                unless {@link #isIdle()} right after the call
+     * @param grant   credit to give to the peer along with it
+     * @return whether the reference has been taken over; otherwise UCX needs the memory no more
+     */
+    public boolean send(long address, int length, ReferenceCounted owner, int flushed, int grant) {
+        assert length > 0 && length <= room() : length;
+        credit -= length + MESSAGE_CHARGE;
+        moved += length;
+        long request = port.send(address, length, Tag.of(peerChannelId, Tag.DATA, grant));
+        if (request == OK && (inFlight == 0 || flushed == 0)) {
+            return false;
+        }
+        if (request < OK) {
+            fail((int) request);
+            return false;
+        }
+        // A message that is done, but not the oldest one, is reported after those before it.
+        int slot = head + inFlight & SLOTS - 1;
+        requests[slot] = request;
+        owners[slot] = request == OK ? null : owner;
+        this.flushed[slot] = flushed;
+        inFlight++;
+        return request != OK;
+    }
+
+    /** Whether all the bytes that were sent so far have completed. */
+    public boolean isIdle() {
+        return inFlight == 0;
+    }
+
+    /**
+     * Takes completed messages off the ring.
+     *
+     * @return the sum of their {@code flushed}
+     */
+    public int completed() {
+        int sum = 0;
+        while (inFlight > 0) {
+            long request = requests[head];
+            if (request != OK) {
+                int status = port.status(request);
+                if (status == IN_PROGRESS) {
+                    break;
+                }
+                port.free(request);
+                if (status < 0) {
+                    fail(status);
+                }
+            }
+            sum += state == State.FAILED ? 0 : flushed[head];
+            ReferenceCounted owner = owners[head];
+            owners[head] = null;
+            requests[head] = OK;
+            head = head + 1 & SLOTS - 1;
+            inFlight--;
+            if (owner != null) {
+                owner.release();
+            }
+        }
+        return sum;
+    }
+
+    /** Whether {@link #completed()} would find something; the requests of a failed connection count as well. */
+    boolean hasCompletions() {
+        return inFlight > 0 && (requests[head] == OK || port.status(requests[head]) != IN_PROGRESS);
+    }
+
+    // ------------------------------------------------------------------------------------------- control
+
+    /** @return whether the peer may grant that much */
+    boolean granted(int bytes) {
+        if (bytes > peerWindow - credit) {
+            return false;
+        }
+        credit += bytes;
+        moved += bytes;
+        return true;
+    }
+
+    /** Grows as long as the peer takes what is sent to it: with each byte that is sent, and with each grant. */
+    public long moved() {
+        return moved;
+    }
+
+    /** Whether a grant can be sent on its own now; one of these is in flight at a time. */
+    boolean canSendCredit() {
+        return state != State.CLOSED && state != State.FAILED && controls[Tag.CREDIT] == OK;
+    }
+
+    void sendCredit(int grant) {
+        control(Tag.CREDIT, grant);
+    }
+
+    /** Ends the stream after everything that was sent. */
+    public void finish(boolean readsNoMore) {
+        if (state == State.OPEN) {
+            state = State.FINISHED;
+            unacknowledged = true;
+            closing = readsNoMore;
+            control(Tag.FIN, readsNoMore ? Tag.FIN_CLOSE : Tag.FIN_HALF);
+        }
+    }
+
+    void sendFinAck() {
+        if (state != State.CLOSED && state != State.FAILED) {
+            control(Tag.FIN_ACK, 0);
+        }
+    }
+
+    private void control(int type, int value) {
+        assert controls[type] == OK : type;
+        long request = port.send(0, 0, Tag.of(peerChannelId, type, value));
+        if (request < OK) {
+            fail((int) request);
+        } else if (request > OK) {
+            controls[type] = request;
+            controlsInFlight++;
+        }
+    }
+
+    boolean isControlInFlight() {
+        return controlsInFlight > 0;
+    }
+
+    /** Gives completed control messages back to UCX. */
+    void pollControls() {
+        for (int type = 0; controlsInFlight > 0 && type < controls.length; type++) {
+            if (controls[type] == OK) {
+                continue;
+            }
+            int status = port.status(controls[type]);
+            if (status != IN_PROGRESS) {
+                port.free(controls[type]);
+                controls[type] = OK;
+                controlsInFlight--;
+                if (status < 0) {
+                    fail(status);
+                }
+            }
+        }
+    }
+
+    /** @return whether the peer had something to acknowledge */
+    boolean acknowledged() {
+        boolean expected = unacknowledged;
+        unacknowledged = false;
+        return expected;
+    }
+
+    // ------------------------------------------------------------------------------------------- ends
+
+    public boolean isOpen() {
+        return state == State.OPEN;
+    }
+
+    /** Whether the peer has been told that nothing more is written to it, and nothing read. */
+    boolean isClosing() {
+        return closing;
+    }
+
+    /** Whether FIN has been sent, and the peer has not acknowledged it. */
+    public boolean isFinishing() {
+        return unacknowledged;
+    }
+
+    public boolean isFailed() {
+        return state == State.FAILED;
+    }
+
+    /** UCX's reason of the failure, or 0 if the peer has closed. */
+    public int failure() {
+        return failure;
+    }
+
+    void fail(int status) {
+        if (state != State.FAILED) {
+            state = State.FAILED;
+            failure = status;
+        }
+    }
+
+    /** Leaves what is in flight to the worker, which keeps the memory until UCX has completed it. */
+    void abandon() {
+        for (; inFlight > 0; inFlight--) {
+            if (requests[head] != OK) {
+                port.abandon(requests[head], owners[head]);
+            }
+            owners[head] = null;
+            requests[head] = OK;
+            head = head + 1 & SLOTS - 1;
+        }
+        for (int type = 0; type < controls.length; type++) {
+            if (controls[type] != OK) {
+                port.abandon(controls[type], null);
+                controls[type] = OK;
+            }
+        }
+        controlsInFlight = 0;
+        fail(0);
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.wire;
+
+/**
+ * The 64-bit tag of a message: all that it says besides its bytes.
+ * <pre>
+ *  63            32 31    28 27             0
+ * +----------------+--------+----------------+
+ * |   channel id   |  type  |     value      |
+ * +----------------+--------+----------------+
+ * </pre>
+ * The channel id is the one that the <em>receiver</em> chose in its {@link Hello}.
+ */
+final class Tag {
+
+    /** Bytes of the stream. Value: credit granted to the receiver of this message. */
+    static final int DATA = 1;
+    /** No bytes. Value: credit granted. */
+    static final int CREDIT = 2;
+    /** No bytes: the sender's stream ends here. Value: {@link #FIN_HALF} or {@link #FIN_CLOSE}. */
+    static final int FIN = 3;
+    /** No bytes: every byte before the FIN lies in the receiver's memory. */
+    static final int FIN_ACK = 4;
+
+    /** The sender goes on reading. */
+    static final int FIN_HALF = 0;
+    /** The sender reads no more either. */
+    static final int FIN_CLOSE = 1;
+
+    static final int VALUE_BITS = 28;
+    static final int MAX_VALUE = (1 << VALUE_BITS) - 1;
+
+    private Tag() {
+    }
+
+    static long of(int channelId, int type, int value) {
+        assert value >= 0 && value <= MAX_VALUE : value;
+        return (long) channelId << 32 | (long) type << VALUE_BITS | value;
+    }
+
+    static int channelId(long tag) {
+        return (int) (tag >>> 32);
+    }
+
+    static int type(long tag) {
+        return (int) (tag >>> VALUE_BITS) & 0xf;
+    }
+
+    static int value(long tag) {
+        return (int) tag & MAX_VALUE;
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.worker;
+
+import java.io.IOException;
+
+/**
+ * Input and output of one event loop as the loop sees it: what its turns and its waiting need. All methods but
+ * {@link #wakeup()} belong to the loop's thread.
+ */
+public interface EnginePort {
+
+    /**
+     * One turn: takes what has arrived and completed, and runs what is ready because of it.
+     *
+     * @return how much was done; 0 when there was nothing to do
+     */
+    int poll();
+
+    /**
+     * Prepares to block.
+     *
+     * @return whether the loop may block; if not, there is something to do already
+     */
+    boolean arm() throws IOException;
+
+    /**
+     * Blocks until something happens, {@link #wakeup()} is called or the time is over.
+     *
+     * @param timeoutNanos negative for no limit
+     */
+    void await(long timeoutNanos) throws IOException;
+
+    /** Ends a running or the next {@link #await(long)}. Any thread may call. */
+    void wakeup();
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.worker;
+
+/** Takes the messages that carry one channel id, in the order in which the peer sent them. */
+@FunctionalInterface
+public interface MessageSink {
+
+    /**
+     * @param tag     the message's whole tag
+     * @param message UCX's handle of the message, which must be received exactly once
+     * @param length  of the message, in bytes
+     */
+    void onMessage(long tag, long message, long length);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.worker;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+
+import java.util.ArrayDeque;
+
+/**
+ * The send buffers of one loop. The one used last is taken first: it is the one still in the processor's cache.
+ */
+public final class SendBufferPool {
+
+    /** Of each buffer, in bytes. */
+    public static final int CAPACITY = Integer.getInteger("io.github.nettyucx.sendBufferSize", 64 * 1024);
+
+    /** Buffers that an idle loop keeps. */
+    private static final int KEPT = 16;
+
+    private final ArrayDeque<SendBuffer> free = new ArrayDeque<>(KEPT);
+    private boolean closed;
+
+    SendBufferPool() {
+    }
+
+    public SendBuffer acquire() {
+        SendBuffer buffer = free.pollLast();
+        if (buffer != null) {
+            return buffer;
+        }
+        ByteBuf memory = PooledByteBufAllocator.DEFAULT.directBuffer(CAPACITY, CAPACITY);
+        return new SendBuffer(this, memory, BufferAddress.of(memory, 0, CAPACITY));
+    }
+
+    void returned(SendBuffer buffer) {
+        if (closed || free.size() == KEPT) {
+            buffer.memory().release();
+        } else {
+            free.addLast(buffer);
+        }
+    }
+
+    void close() {
+        closed = true;
+        for (SendBuffer buffer = free.poll(); buffer != null; buffer = free.poll()) {
+            buffer.memory().release();
+        }
+    }
+}

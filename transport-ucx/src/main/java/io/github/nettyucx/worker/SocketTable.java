@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.worker;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteOrder;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * The connected TCP sockets of this process, whoever has opened them. Any thread may use an instance, one at a time.
+ */
+final class SocketTable {
+
+    /** Is told of a socket. */
+    @FunctionalInterface
+    interface Visitor {
+
+        /**
+         * @param descriptor may have been closed, and be another socket's, a moment later
+         * @return whether the connection is to be reset
+         */
+        boolean visit(int descriptor, InetSocketAddress local, InetSocketAddress remote);
+    }
+
+    private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
+    private static final int AF_INET = 2;
+    private static final int AF_INET6 = 10;
+    private static final int ADDRESS_SIZE = 128;
+    private static final int MEMORY_SIZE = 256;
+    private static final long PORT_OFFSET = 2;
+    private static final long IPV4_OFFSET = 4;
+    private static final long IPV6_OFFSET = 8;
+    private static final int F_DUPFD_CLOEXEC = 1030;
+    private static final short AF_UNSPEC = 0;
+    private static final long FIONREAD = 0x541b;
+    private static final int IPPROTO_TCP = 6;
+    private static final int TCP_INFO = 11;
+    /** {@code struct tcp_info}, of which Linux 4.1 and later fill {@code tcpi_bytes_received}. */
+    private static final int TCP_INFO_SIZE = 136;
+    private static final long BYTES_RECEIVED = 128;
+    private static final ValueLayout.OfShort NETWORK_SHORT =
+            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+    private static final MethodHandle GETSOCKNAME =
+            bind("getsockname", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle GETPEERNAME =
+            bind("getpeername", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle CONNECT =
+            bind("connect", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle IOCTL = bind("ioctl",
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG), Linker.Option.firstVariadicArg(2));
+    private static final MethodHandle GETSOCKOPT = bind("getsockopt",
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle CLOSE = bind("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle FCNTL =
+            bind("fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
+
+    private final MemorySegment address = Arena.ofAuto().allocate(MEMORY_SIZE, Long.BYTES);
+    private final MemorySegment length = Arena.ofAuto().allocate(JAVA_INT);
+
+    private static MethodHandle bind(String name, FunctionDescriptor descriptor, Linker.Option... options) {
+        Linker linker = Linker.nativeLinker();
+        return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), descriptor, options);
+    }
+
+    /**
+     * Goes through all descriptors of the process, and resets the connections that the visitor wants to be.
+     *
+     * @return how many descriptors there are
+     */
+    int forEach(Visitor visitor) throws IOException {
+        int count = 0;
+        try (DirectoryStream<Path> open = Files.newDirectoryStream(DESCRIPTORS)) {
+            for (Path path : open) {
+                count++;
+                int descriptor = Integer.parseInt(path.getFileName().toString());
+                InetSocketAddress local = name(GETSOCKNAME, descriptor);
+                InetSocketAddress remote = local == null ? null : name(GETPEERNAME, descriptor);
+                if (remote != null && visitor.visit(descriptor, local, remote)) {
+                    reset(descriptor, local, remote);
+                }
+            }
+        }
+        return count;
+    }
+
+    /** How many bytes have come that the owner has not read. */
+    int unread(int descriptor) {
+        length.set(JAVA_INT, 0, 0);
+        try {
+            return (int) IOCTL.invokeExact(descriptor, FIONREAD, length.address()) == 0 ? length.get(JAVA_INT, 0) : 0;
+        } catch (Throwable t) {
+            throw EventPoller.rethrow(t);
+        }
+    }
+
+    /** How many bytes have come in all, read or not; 0 if the kernel does not tell. */
+    long received(int descriptor) {
+        length.set(JAVA_INT, 0, TCP_INFO_SIZE);
+        try {
+            int result = (int) GETSOCKOPT.invokeExact(
+                    descriptor, IPPROTO_TCP, TCP_INFO, address.address(), length.address());
+            return result == 0 && length.get(JAVA_INT, 0) == TCP_INFO_SIZE ? address.get(JAVA_LONG, BYTES_RECEIVED) : 0;
+        } catch (Throwable t) {
+            throw EventPoller.rethrow(t);
+        }
+    }
+
+    /**
+     * Whoever owns the socket finds that the peer has reset the connection, and so does the peer; the descriptor stays
+     * the owner's. A mere shutdown would not do: when more than a message has come UCX asks for 0 bytes more, again and
+     * again, and takes their arrival for a success.
+     */
+    private void reset(int descriptor, InetSocketAddress local, InetSocketAddress remote) {
+        // The owner may close it at any time, and the number become another socket's. The duplicate is checked, which
+        // nobody else can close.
+        int duplicate = call(FCNTL, descriptor, F_DUPFD_CLOEXEC, 0);
+        if (duplicate < 0) {
+            return;
+        }
+        try {
+            if (local.equals(name(GETSOCKNAME, duplicate)) && remote.equals(name(GETPEERNAME, duplicate))) {
+                address.set(ValueLayout.JAVA_SHORT, 0, AF_UNSPEC);
+                int ignored = (int) CONNECT.invokeExact(duplicate, address.address(), ADDRESS_SIZE);
+            }
+        } catch (Throwable t) {
+            throw EventPoller.rethrow(t);
+        } finally {
+            close(duplicate);
+        }
+    }
+
+    private static int call(MethodHandle handle, int first, int second, int third) {
+        try {
+            return (int) handle.invokeExact(first, second, third);
+        } catch (Throwable t) {
+            throw EventPoller.rethrow(t);
+        }
+    }
+
+    private static void close(int descriptor) {
+        try {
+            int ignored = (int) CLOSE.invokeExact(descriptor);
+        } catch (Throwable t) {
+            throw EventPoller.rethrow(t);
+        }
+    }
+
+    /** @return {@code null} if it is no socket of IP, or not connected, as the question may be */
+    private InetSocketAddress name(MethodHandle question, int descriptor) {
+        length.set(JAVA_INT, 0, ADDRESS_SIZE);
+        try {
+            if ((int) question.invokeExact(descriptor, address.address(), length.address()) != 0) {
+                return null;
+            }
+            byte[] bytes = switch (address.get(ValueLayout.JAVA_SHORT, 0)) {
+                case AF_INET -> address.asSlice(IPV4_OFFSET, 4).toArray(ValueLayout.JAVA_BYTE);
+                case AF_INET6 -> address.asSlice(IPV6_OFFSET, 16).toArray(ValueLayout.JAVA_BYTE);
+                default -> null;
+            };
+            return bytes == null ? null : new InetSocketAddress(InetAddress.getByAddress(bytes),
+                    Short.toUnsignedInt(address.get(NETWORK_SHORT, PORT_OFFSET)));
+        } catch (Throwable t) {
+            throw EventPoller.rethrow(t);
+        }
+    }
+}

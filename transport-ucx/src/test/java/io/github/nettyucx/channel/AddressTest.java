@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.buffer.Unpooled;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.nio.charset.StandardCharsets;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+/** Connections over addresses of every kind, and what the channels say of theirs. */
+@Tag("ucx-matrix")
+class AddressTest {
+
+    private Peers peers;
+
+    @BeforeEach
+    void startLoops() {
+        peers = new Peers();
+    }
+
+    @AfterEach
+    void endLoops() {
+        peers.close();
+    }
+
+    @OnEachLane
+    void ipv4() throws Exception {
+        assertConnects(InetAddress.ofLiteral("127.0.0.1"));
+    }
+
+    @OnEachLane
+    void ipv6() throws Exception {
+        assumeTrue(hasIpv6Loopback(), "the host has no IPv6");
+        assertConnects(InetAddress.ofLiteral("::1"));
+    }
+
+    @OnEachLane
+    void ipv6WithTheScopeOfAnInterface() throws Exception {
+        assumeTrue(hasIpv6Loopback(), "the host has no IPv6");
+        NetworkInterface loopback = NetworkInterface.getByInetAddress(InetAddress.ofLiteral("::1"));
+        assertConnects(Inet6Address.getByAddress(null, InetAddress.ofLiteral("::1").getAddress(), loopback));
+    }
+
+    @OnEachLane
+    void aWildcardServerIsReachedOverIpv4() throws Exception {
+        Inbox child = new Inbox();
+        UcxServerSocketChannel server = bindWildcard(child);
+        assertExchange(server, new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port(server)), child);
+    }
+
+    @OnEachLane
+    void aWildcardServerIsReachedOverIpv6() throws Exception {
+        assumeTrue(hasIpv6Loopback(), "the host has no IPv6");
+        Inbox child = new Inbox();
+        UcxServerSocketChannel server = bindWildcard(child);
+        assertExchange(server, new InetSocketAddress(InetAddress.ofLiteral("::1"), port(server)), child);
+    }
+
+    @OnEachLane
+    void aClientConnectsFromTheAddressThatItIsToldTo() throws Exception {
+        Inbox child = new Inbox();
+        UcxServerSocketChannel server = peers.listen(() -> child);
+        InetAddress from = InetAddress.ofLiteral("127.0.0.1");
+        UcxSocketChannel client = (UcxSocketChannel) Peers.await(peers.client(new Inbox())
+                .connect(server.localAddress(), new InetSocketAddress(from, 0))).channel();
+        assertEquals(from, client.localAddress().getAddress());
+        assertEquals(client.localAddress(), child.awaitActive().remoteAddress());
+    }
+
+    private static boolean hasIpv6Loopback() throws Exception {
+        return NetworkInterface.getByInetAddress(InetAddress.ofLiteral("::1")) != null;
+    }
+
+    private UcxServerSocketChannel bindWildcard(Inbox child) throws Exception {
+        return (UcxServerSocketChannel) Peers.await(peers.server(() -> child).bind(new InetSocketAddress(0))).channel();
+    }
+
+    private static int port(UcxServerSocketChannel server) {
+        return server.localAddress().getPort();
+    }
+
+    private void assertConnects(InetAddress address) throws Exception {
+        Inbox child = new Inbox();
+        UcxServerSocketChannel server = (UcxServerSocketChannel) Peers.await(
+                peers.server(() -> child).bind(new InetSocketAddress(address, 0))).channel();
+        assertEquals(address, server.localAddress().getAddress());
+        assertNull(server.remoteAddress());
+        assertExchange(server, server.localAddress(), child);
+    }
+
+    private void assertExchange(UcxServerSocketChannel server, InetSocketAddress target, Inbox child)
+            throws Exception {
+        Inbox inbox = new Inbox();
+        UcxSocketChannel client = (UcxSocketChannel) Peers.await(peers.client(inbox).connect(target)).channel();
+        UcxSocketChannel accepted = child.awaitActive();
+        assertEquals(server, accepted.parent());
+        assertEquals(target, client.remoteAddress());
+        assertEquals(target.getAddress(), client.localAddress().getAddress());
+        assertEquals(client.remoteAddress(), accepted.localAddress());
+        assertEquals(client.localAddress(), accepted.remoteAddress());
+        Peers.await(client.writeAndFlush(Unpooled.copiedBuffer("up", StandardCharsets.ISO_8859_1)));
+        Peers.await(accepted.writeAndFlush(Unpooled.copiedBuffer("down", StandardCharsets.ISO_8859_1)));
+        child.awaitText("up");
+        inbox.awaitText("down");
+        assertTrue(Lane.current().has(client.lane()), () -> "used lane " + client.lane());
+        assertTrue(Lane.current().has(accepted.lane()), () -> "used lane " + accepted.lane());
+        for (UcxSocketChannel side : new UcxSocketChannel[] {client, accepted}) {
+            assertTrue(side.transports().stream().anyMatch(transport -> transport.startsWith(side.lane() + '/')),
+                    () -> side.lane() + " is not one of " + side.transports());
+        }
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A handler that blocks holds up the channels of its own loop, for so long; nobody else, and nothing is lost. */
+class BlockingHandlerTest {
+
+    private static final int SECONDS = 15;
+    private static final int BLOCK = -1;
+    private static final int QUESTIONS = 200;
+    private static final int LATER = 1000;
+
+    private final CountDownLatch blocked = new CountDownLatch(1);
+    private final CountDownLatch released = new CountDownLatch(1);
+
+    @OnEachLane
+    void nobodyElseIsHeldUp() throws Exception {
+        assertHoldsUpItsOwnLoopOnly(new UcxEventLoopGroup(1), new UcxEventLoopGroup(2), new UcxEventLoopGroup(2),
+                UcxServerSocketChannel.class, UcxSocketChannel.class);
+    }
+
+    @OnEachLane
+    void norIsAnybodyWithNio() throws Exception {
+        assertHoldsUpItsOwnLoopOnly(new NioEventLoopGroup(1), new NioEventLoopGroup(2), new NioEventLoopGroup(2),
+                NioServerSocketChannel.class, NioSocketChannel.class);
+    }
+
+    private void assertHoldsUpItsOwnLoopOnly(EventLoopGroup accepting, EventLoopGroup serving, EventLoopGroup asking,
+                                             Class<? extends ServerChannel> serverType,
+                                             Class<? extends Channel> clientType) throws Exception {
+        try {
+            Channel server = new ServerBootstrap().group(accepting, serving).channel(serverType)
+                    .childHandler(new ChannelInitializer<>() {
+                        @Override
+                        protected void initChannel(Channel child) {
+                            child.pipeline().addLast(new Answers());
+                        }
+                    }).bind(Peers.loopback(0)).sync().channel();
+            // The loops of a group take turns.
+            Client held = new Client(asking, clientType, server);
+            Client other = new Client(asking, clientType, server);
+            held.ask(1);
+            assertEquals(1, held.answer());
+            held.ask(BLOCK);
+            assertTrue(blocked.await(SECONDS, TimeUnit.SECONDS));
+            for (int i = 0; i < LATER; i++) {
+                held.ask(i);
+            }
+            // All while the handler blocks: nothing but this test ends that.
+            for (int i = 0; i < QUESTIONS; i++) {
+                other.ask(i);
+                assertEquals(i, other.answer());
+            }
+            // One of them is the blocked loop's. A kernel would connect it, UCX does when the loop comes to it.
+            Bootstrap late = new Bootstrap().group(asking).channel(clientType);
+            ChannelFuture first =
+                    late.clone().handler(new ChannelInboundHandlerAdapter()).connect(server.localAddress());
+            ChannelFuture second =
+                    late.clone().handler(new ChannelInboundHandlerAdapter()).connect(server.localAddress());
+            awaitOne(first, second);
+            assertNull(held.answers.peek(), "answered by a loop that is blocked");
+            released.countDown();
+            assertEquals(BLOCK, held.answer());
+            for (int i = 0; i < LATER; i++) {
+                assertEquals(i, held.answer());
+            }
+            Peers.await(first);
+            Peers.await(second);
+            Peers.await(held.channel.close());
+        } finally {
+            released.countDown();
+            for (EventLoopGroup group : new EventLoopGroup[] {accepting, serving, asking}) {
+                assertTrue(group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS)
+                        .awaitUninterruptibly(2 * SECONDS, TimeUnit.SECONDS), "loops do not end");
+            }
+        }
+    }
+
+    private static void awaitOne(ChannelFuture first, ChannelFuture second) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+        while (!first.isSuccess() && !second.isSuccess()) {
+            assertTrue(System.nanoTime() - deadline < 0, "the loop that is not blocked accepts nobody");
+            Thread.sleep(1);
+        }
+    }
+
+    private final class Answers extends ChannelInboundHandlerAdapter {
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) throws InterruptedException {
+            ByteBuf buffer = (ByteBuf) message;
+            if (buffer.readableBytes() >= Integer.BYTES && buffer.getInt(buffer.readerIndex()) == BLOCK) {
+                blocked.countDown();
+                released.await();
+            }
+            context.writeAndFlush(message);
+        }
+    }
+
+    private static final class Client extends ChannelInboundHandlerAdapter {
+
+        final BlockingQueue<Integer> answers = new LinkedBlockingQueue<>();
+        final Channel channel;
+        private final ByteBuf rest = Unpooled.buffer();
+
+        Client(EventLoopGroup group, Class<? extends Channel> type, Channel server) throws InterruptedException {
+            channel = Peers.await(new Bootstrap().group(group).channel(type).handler(this)
+                    .connect(server.localAddress())).channel();
+        }
+
+        void ask(int question) {
+            channel.writeAndFlush(Unpooled.copyInt(question));
+        }
+
+        int answer() throws InterruptedException {
+            Integer answer = answers.poll(SECONDS, TimeUnit.SECONDS);
+            assertNotNull(answer, "no answer");
+            return answer;
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            ByteBuf buffer = (ByteBuf) message;
+            rest.writeBytes(buffer);
+            buffer.release();
+            while (rest.isReadable(Integer.BYTES)) {
+                answers.add(rest.readInt());
+            }
+            rest.discardReadBytes();
+        }
+    }
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ConnectTimeoutException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.UnknownHostException;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Connects that come to nothing say why, in time, and leave the loop as it was. */
+@Tag("ucx-matrix")
+@Timeout(60)
+class ConnectFailureTest {
+
+    private static final int CONNECT_TIMEOUT_MILLIS = 500;
+
+    private Peers peers;
+
+    @BeforeEach
+    void startLoops() {
+        peers = new Peers();
+    }
+
+    @AfterEach
+    void endLoops() {
+        peers.close();
+    }
+
+    // ------------------------------------------------------------------------------------------- nobody there
+
+    @OnEachLane
+    void aPortOnWhichNobodyListensRefusesAtOnce() throws Exception {
+        // Time is taken when UCX is loaded and ready.
+        assertLoopsWork();
+        InetSocketAddress nobody = freeAddress();
+        for (int round = 0; round < 20; round++) {
+            long start = System.nanoTime();
+            ChannelFuture connect = peers.client(new Inbox()).connect(nobody);
+            Throwable failure = Peers.awaitFailure(connect);
+            long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            assertInstanceOf(ConnectException.class, failure);
+            assertTrue(failure.getMessage().contains("refused"), failure::toString);
+            assertTrue(failure.getMessage().contains("127.0.0.1:" + nobody.getPort()), failure::toString);
+            assertTrue(millis < 1000, () -> "refused after " + millis + " ms");
+            // The bootstrap closes it.
+            Peers.await(connect.channel().closeFuture());
+        }
+        assertLoopsWork();
+    }
+
+    @Test
+    void aChannelWhoseConnectWasRefusedIsClosed() throws Exception {
+        Inbox client = new Inbox();
+        Channel channel = Peers.await(peers.client(client).register()).channel();
+        ChannelFuture refused = channel.connect(freeAddress());
+        assertInstanceOf(ConnectException.class, Peers.awaitFailure(refused));
+        assertFalse(channel.isActive());
+        Peers.await(channel.close());
+    }
+
+    @Test
+    void aHostWithoutAnAddress() throws Exception {
+        ChannelFuture connect = peers.client(new Inbox()).connect("host.invalid", 4711);
+        Throwable failure = Peers.awaitFailure(connect);
+        assertInstanceOf(UnknownHostException.class, failure);
+        assertTrue(failure.getMessage().contains("host.invalid"), failure::toString);
+        Peers.await(connect.channel().closeFuture());
+    }
+
+    // ------------------------------------------------------------------------------------------- misuse
+
+    @Test
+    void anAddressHasToBeResolved() throws Exception {
+        Channel channel = Peers.await(peers.client(new Inbox()).register()).channel();
+        InetSocketAddress unresolved = InetSocketAddress.createUnresolved("localhost", 4711);
+        assertInstanceOf(UnresolvedAddressException.class, Peers.awaitFailure(channel.connect(unresolved)));
+        assertStillConnects(channel);
+    }
+
+    @Test
+    void anAddressHasToBeOfTheInternet() throws Exception {
+        Channel channel = Peers.await(peers.client(new Inbox()).register()).channel();
+        Throwable failure = Peers.awaitFailure(channel.connect(new Elsewhere()));
+        assertInstanceOf(IllegalArgumentException.class, failure);
+        assertTrue(failure.getMessage().contains("Elsewhere; expected an InetSocketAddress"), failure::toString);
+        assertStillConnects(channel);
+    }
+
+    @Test
+    void theLocalAddressHasToBeOfTheInternet() throws Exception {
+        Channel channel = Peers.await(peers.client(new Inbox()).register()).channel();
+        Channel server = peers.listen(Inbox::new);
+        Throwable failure = Peers.awaitFailure(channel.connect(server.localAddress(), new Elsewhere()));
+        assertInstanceOf(IllegalArgumentException.class, failure);
+        assertTrue(failure.getMessage().contains("expected an InetSocketAddress"), failure::toString);
+        assertStillConnects(channel);
+    }
+
+    private static final class Elsewhere extends SocketAddress {
+        private static final long serialVersionUID = 1;
+    }
+
+    private void assertStillConnects(Channel channel) throws InterruptedException {
+        Peers.await(channel.connect(peers.listen(Inbox::new).localAddress()));
+        assertTrue(channel.isActive());
+        Peers.await(channel.close());
+    }
+
+    @Test
+    void aChannelConnectsOnce() throws Exception {
+        Channel server = peers.listen(Inbox::new);
+        UcxSocketChannel channel = peers.connect(server, new Inbox());
+        assertInstanceOf(AlreadyConnectedException.class,
+                Peers.awaitFailure(channel.connect(server.localAddress())));
+        assertTrue(channel.isActive());
+        assertEquals(server.localAddress(), channel.remoteAddress());
+        Peers.await(channel.close());
+        assertInstanceOf(ClosedChannelException.class, Peers.awaitFailure(channel.connect(server.localAddress())));
+    }
+
+    @Test
+    void aSecondConnectDoesNotDisturbTheFirst() throws Exception {
+        Channel server = peers.listen(Inbox::new);
+        Channel channel = Peers.await(peers.client(new Inbox()).register()).channel();
+        ChannelFuture[] both = new ChannelFuture[2];
+        Peers.await(channel.eventLoop().submit(() -> {
+            both[0] = channel.connect(server.localAddress());
+            both[1] = channel.connect(server.localAddress());
+        }));
+        assertInstanceOf(ConnectionPendingException.class, Peers.awaitFailure(both[1]));
+        Peers.await(both[0]);
+        assertTrue(channel.isActive());
+    }
+
+    @Test
+    void onlyBuffersAndFileRegionsCanBeWritten() throws Exception {
+        Inbox child = new Inbox();
+        Channel channel = peers.connect(peers.listen(() -> child), new Inbox());
+        Throwable failure = Peers.awaitFailure(channel.writeAndFlush("text"));
+        assertInstanceOf(UnsupportedOperationException.class, failure);
+        assertTrue(failure.getMessage().startsWith("unsupported message type: String (expected: ByteBuf"),
+                failure::toString);
+        Peers.await(channel.writeAndFlush(Unpooled.copiedBuffer("bytes", StandardCharsets.ISO_8859_1)));
+        Peers.await(channel.close());
+        child.awaitInactive();
+        assertEquals("bytes", child.text());
+    }
+
+    @Test
+    void aClosedChannelFailsWritesAndReleasesThem() throws Exception {
+        Channel channel = peers.connect(peers.listen(Inbox::new), new Inbox());
+        Peers.await(channel.close());
+        ByteBuf message = Unpooled.copyInt(1);
+        assertInstanceOf(ClosedChannelException.class, Peers.awaitFailure(channel.writeAndFlush(message)));
+        assertEquals(0, message.refCnt());
+    }
+
+    // ------------------------------------------------------------------------------------------- somebody else there
+
+    @OnEachLane
+    void aServerThatSaysNothingIsGivenUpInTime() throws Exception {
+        assertLoopsWork();
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.ofLiteral("127.0.0.1"))) {
+            long start = System.nanoTime();
+            ChannelFuture connect = peers.client(new Inbox())
+                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MILLIS)
+                    .connect(silent.getLocalSocketAddress());
+            Throwable failure = Peers.awaitFailure(connect);
+            long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            assertInstanceOf(ConnectTimeoutException.class, failure);
+            assertTrue(failure.getMessage().contains("127.0.0.1:" + silent.getLocalPort()), failure::toString);
+            assertTrue(failure.getMessage().contains(CONNECT_TIMEOUT_MILLIS + " ms"), failure::toString);
+            assertTrue(millis >= CONNECT_TIMEOUT_MILLIS && millis < CONNECT_TIMEOUT_MILLIS + 1000,
+                    () -> "given up after " + millis + " ms");
+            Peers.await(connect.channel().closeFuture());
+            // And the peer is told.
+            try (Socket accepted = silent.accept()) {
+                accepted.setSoTimeout(15_000);
+                accepted.getInputStream().transferTo(OutputStream.nullOutputStream());
+            }
+        }
+        assertLoopsWork();
+    }
+
+    @OnEachLane
+    void aServerThatSpeaksHttpIsNoneOfOurs() throws Exception {
+        try (ServerSocket http = new ServerSocket(0, 50, InetAddress.ofLiteral("127.0.0.1"))) {
+            CompletableFuture<Socket> answered = CompletableFuture.supplyAsync(() -> answerOnce(http));
+            ChannelFuture connect = peers.client(new Inbox())
+                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MILLIS)
+                    .connect(http.getLocalSocketAddress());
+            Throwable failure = Peers.awaitFailure(connect);
+            // A ConnectTimeoutException is one as well.
+            assertInstanceOf(ConnectException.class, failure);
+            assertTrue(failure.getMessage().contains("127.0.0.1:" + http.getLocalPort()), failure::toString);
+            Peers.await(connect.channel().closeFuture());
+            answered.get(15, TimeUnit.SECONDS).close();
+        }
+        assertLoopsWork();
+    }
+
+    private static Socket answerOnce(ServerSocket server) {
+        try {
+            Socket socket = server.accept();
+            socket.getOutputStream().write(("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n"
+                    + "Server: none of yours\r\n\r\n").getBytes(StandardCharsets.ISO_8859_1));
+            socket.shutdownOutput();
+            return socket;
+        } catch (IOException e) {
+            throw new AssertionError("the server cannot answer", e);
+        }
+    }
+
+    @OnEachLane
+    void aServerThatHangsUpIsTold() throws Exception {
+        try (ServerSocket server = new ServerSocket(0, 50, InetAddress.ofLiteral("127.0.0.1"))) {
+            ChannelFuture connect = peers.client(new Inbox()).connect(server.getLocalSocketAddress());
+            server.accept().close();
+            Throwable failure = Peers.awaitFailure(connect);
+            assertInstanceOf(ConnectException.class, failure);
+            assertFalse(failure instanceof ConnectTimeoutException, failure::toString);
+            assertTrue(failure.getMessage().contains("127.0.0.1:" + server.getLocalPort()), failure::toString);
+        }
+        assertLoopsWork();
+    }
+
+    @Test
+    void aCancelledConnectClosesItsChannel() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.ofLiteral("127.0.0.1"))) {
+            for (int round = 0; round < 100; round++) {
+                Channel channel = Peers.await(peers.client(new Inbox()).register()).channel();
+                ChannelFuture connect = channel.connect(silent.getLocalSocketAddress());
+                // The connect is under way.
+                Peers.await(channel.eventLoop().submit(() -> { }));
+                assertTrue(connect.cancel(false));
+                Peers.await(channel.closeFuture());
+                assertFalse(channel.isOpen());
+            }
+        }
+        assertLoopsWork();
+    }
+
+    private static InetSocketAddress freeAddress() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.ofLiteral("127.0.0.1"))) {
+            return (InetSocketAddress) socket.getLocalSocketAddress();
+        }
+    }
+
+    private void assertLoopsWork() throws InterruptedException {
+        Peers.await(peers.connect(peers.listen(Inbox::new), new Inbox()).close());
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A connection stays with its event loop; a channel that has none yet can go elsewhere. */
+class DeregisterTest {
+
+    private Peers peers;
+
+    @BeforeEach
+    void startLoops() {
+        peers = new Peers(1, 2, UcxWaitStrategy.ADAPTIVE);
+    }
+
+    @AfterEach
+    void endLoops() {
+        peers.close();
+    }
+
+    private static void assertRefused(ChannelFuture deregister, String expected) throws InterruptedException {
+        Throwable failure = Peers.awaitFailure(deregister);
+        assertInstanceOf(UnsupportedOperationException.class, failure);
+        assertTrue(failure.getMessage().contains(expected), failure::toString);
+    }
+
+    @OnEachLane
+    void aConnectedChannelRefusesAndGoesOn() throws Exception {
+        Inbox child = new Inbox();
+        Channel client = peers.connect(peers.listen(() -> child), new Inbox());
+        assertRefused(client.deregister(), "a UCX connection cannot leave its event loop");
+        assertTrue(client.isRegistered() && client.isActive());
+        Peers.await(client.writeAndFlush(Unpooled.copiedBuffer("still here", StandardCharsets.ISO_8859_1)));
+        child.awaitText("still here");
+        Peers.await(client.close());
+    }
+
+    @OnEachLane
+    void aConnectedChannelThatIsDeregisteredByItsPipelineIsClosed() throws Exception {
+        Inbox child = new Inbox();
+        Inbox inbox = new Inbox();
+        Channel client = peers.connect(peers.listen(() -> child), inbox);
+        child.awaitActive();
+        Peers.await(client.pipeline().deregister());
+        Peers.await(client.closeFuture());
+        inbox.awaitInactive();
+        child.awaitInactive();
+        assertFalse(client.isRegistered());
+    }
+
+    @OnEachLane
+    void aBoundServerRefusesAndGoesOn() throws Exception {
+        Channel server = peers.listen(Inbox::new);
+        assertRefused(server.deregister(), "a UCX listener cannot leave its event loop");
+        Peers.await(peers.connect(server, new Inbox()).close());
+        Peers.await(server.pipeline().deregister());
+        Peers.await(server.closeFuture());
+    }
+
+    @OnEachLane
+    void aChannelThatIsNotConnectedCanGoToAnotherLoop() throws Exception {
+        Inbox child = new Inbox();
+        InetSocketAddress server = peers.listen(() -> child).localAddress();
+        Channel client = Peers.await(peers.client(new Inbox()).register()).channel();
+        Object before = client.eventLoop();
+        Peers.await(client.deregister());
+        Peers.await(peers.clientGroup.register(client));
+        assertNotSame(before, client.eventLoop());
+        Peers.await(client.connect(server));
+        Peers.await(client.close());
+        child.awaitInactive();
+        assertEquals("", child.text());
+    }
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.DefaultSelectStrategyFactory;
+import io.netty.channel.EventLoopTaskQueueFactory;
+import io.netty.channel.SelectStrategyFactory;
+import io.netty.channel.SingleThreadEventLoop;
+import io.netty.util.concurrent.DefaultEventExecutorChooserFactory;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.EventExecutorChooserFactory;
+import io.netty.util.concurrent.RejectedExecutionHandler;
+import io.netty.util.concurrent.RejectedExecutionHandlers;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.lang.reflect.Constructor;
+import java.nio.channels.ClosedChannelException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** The group can be made and used in all the ways in which Netty's {@code EpollEventLoopGroup} can. */
+@Timeout(60)
+class EventLoopGroupTest {
+
+    private static void end(UcxEventLoopGroup group) throws InterruptedException {
+        Peers.await(group.shutdownGracefully(0, 5, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void hasTheConstructorsOfEpollsGroup() {
+        Set<List<Class<?>>> constructors = new HashSet<>();
+        for (Constructor<?> constructor : UcxEventLoopGroup.class.getConstructors()) {
+            constructors.add(List.of(constructor.getParameterTypes()));
+        }
+        List<Class<?>> all = List.of(int.class, Executor.class, EventExecutorChooserFactory.class,
+                SelectStrategyFactory.class, RejectedExecutionHandler.class, EventLoopTaskQueueFactory.class,
+                EventLoopTaskQueueFactory.class);
+        Set<List<Class<?>>> expected = new HashSet<>(List.of(
+                List.of(),
+                List.of(int.class),
+                List.of(ThreadFactory.class),
+                List.of(int.class, SelectStrategyFactory.class),
+                List.of(int.class, ThreadFactory.class),
+                List.of(int.class, Executor.class),
+                List.of(int.class, ThreadFactory.class, SelectStrategyFactory.class),
+                List.of(int.class, ThreadFactory.class, int.class),
+                List.of(int.class, Executor.class, SelectStrategyFactory.class),
+                all.subList(0, 4), all.subList(0, 5), all.subList(0, 6), all));
+        // Of its own.
+        expected.add(List.of(int.class, UcxWaitStrategy.class));
+        assertEquals(expected, constructors);
+    }
+
+    @Test
+    void eachWayOfMakingAGroupGivesOneThatWorks() throws Exception {
+        ThreadFactory threads = new DefaultThreadFactory("mine");
+        List<UcxEventLoopGroup> groups = new ArrayList<>(List.of(
+                new UcxEventLoopGroup(),
+                new UcxEventLoopGroup(threads),
+                new UcxEventLoopGroup(1, DefaultSelectStrategyFactory.INSTANCE),
+                new UcxEventLoopGroup(1, threads),
+                new UcxEventLoopGroup(1, threads, DefaultSelectStrategyFactory.INSTANCE),
+                new UcxEventLoopGroup(1, (Executor) null),
+                new UcxEventLoopGroup(1, null, DefaultEventExecutorChooserFactory.INSTANCE,
+                        DefaultSelectStrategyFactory.INSTANCE, RejectedExecutionHandlers.reject(), null, null)));
+        for (UcxEventLoopGroup group : groups) {
+            assertEquals(3, Peers.await(group.submit(() -> 1 + 2)).getNow());
+            end(group);
+        }
+    }
+
+    @Test
+    void loopsRunOnTheExecutorThatIsGiven() throws Exception {
+        ExecutorService executor = Executors.newCachedThreadPool(new DefaultThreadFactory("executor"));
+        try (Peers peers = new Peers(new UcxEventLoopGroup(1, executor), new UcxEventLoopGroup(2, executor))) {
+            String name = (String) Peers.await(peers.serverGroup.submit(
+                    () -> Thread.currentThread().getName())).getNow();
+            assertTrue(name.startsWith("executor"), name);
+            Peers.await(peers.connect(peers.listen(Inbox::new), new Inbox()).close());
+        } finally {
+            executor.shutdown();
+        }
+    }
+
+    @Test
+    void tasksGoThroughTheQueuesThatAreGiven() throws Exception {
+        AtomicInteger made = new AtomicInteger();
+        AtomicInteger added = new AtomicInteger();
+        EventLoopTaskQueueFactory factory = maxCapacity -> {
+            made.incrementAndGet();
+            return counting(added);
+        };
+        UcxEventLoopGroup group = new UcxEventLoopGroup(1, null, DefaultEventExecutorChooserFactory.INSTANCE,
+                DefaultSelectStrategyFactory.INSTANCE, RejectedExecutionHandlers.reject(), factory, factory);
+        assertEquals(2, made.get());
+        CountDownLatch ran = new CountDownLatch(2);
+        SingleThreadEventLoop loop = (SingleThreadEventLoop) group.next();
+        loop.execute(ran::countDown);
+        loop.executeAfterEventLoopIteration(ran::countDown);
+        assertTrue(ran.await(15, TimeUnit.SECONDS));
+        assertTrue(added.get() >= 2, added::toString);
+        end(group);
+    }
+
+    private static Queue<Runnable> counting(AtomicInteger added) {
+        return new ConcurrentLinkedQueue<>() {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            public boolean offer(Runnable task) {
+                added.incrementAndGet();
+                return super.offer(task);
+            }
+        };
+    }
+
+    @Test
+    void theRejectionHandlerIsAskedWhenTheQueueIsFull() throws Exception {
+        AtomicInteger rejected = new AtomicInteger();
+        AtomicBoolean full = new AtomicBoolean();
+        EventLoopTaskQueueFactory factory = maxCapacity -> new ConcurrentLinkedQueue<>() {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            public boolean offer(Runnable task) {
+                return !full.get() && super.offer(task);
+            }
+        };
+        UcxEventLoopGroup group = new UcxEventLoopGroup(1, null, DefaultEventExecutorChooserFactory.INSTANCE,
+                DefaultSelectStrategyFactory.INSTANCE, (task, executor) -> rejected.incrementAndGet(), factory);
+        full.set(true);
+        group.execute(() -> { });
+        assertEquals(1, rejected.get());
+        full.set(false);
+        Peers.await(group.submit(() -> { }));
+        assertEquals(1, rejected.get());
+        end(group);
+        assertThrows(RejectedExecutionException.class, () -> group.execute(() -> { }));
+    }
+
+    @Test
+    void theShareOfInputAndOutputIsCheckedAndWithoutEffect() throws Exception {
+        UcxEventLoopGroup group = new UcxEventLoopGroup(1);
+        group.setIoRatio(1);
+        group.setIoRatio(100);
+        for (int bad : new int[] {0, -1, 101}) {
+            IllegalArgumentException failure =
+                    assertThrows(IllegalArgumentException.class, () -> group.setIoRatio(bad));
+            assertTrue(failure.getMessage().contains(bad + " (expected: 1 to 100"), failure::toString);
+        }
+        end(group);
+    }
+
+    @Test
+    void aLoopTellsItsChannelsAndRefusesThatOneIsTakenAway() throws Exception {
+        UcxEventLoopGroup group = new UcxEventLoopGroup(1);
+        SingleThreadEventLoop loop = (SingleThreadEventLoop) group.next();
+        Channel first = new UcxServerSocketChannel();
+        Channel second = new UcxSocketChannel();
+        Peers.await(loop.register(first));
+        Peers.await(loop.register(second));
+        assertEquals(2, loop.registeredChannels());
+        Peers.await(loop.submit(() -> {
+            Iterator<Channel> channels = loop.registeredChannelsIterator();
+            assertSame(first, channels.next());
+            assertThrows(UnsupportedOperationException.class, channels::remove);
+            assertSame(second, channels.next());
+            assertFalse(channels.hasNext());
+        }));
+        Peers.await(first.close());
+        Peers.await(second.close());
+        // The channels leave the loop in its next turns.
+        while (loop.registeredChannels() > 0) {
+            Peers.await(loop.submit(() -> { }));
+        }
+        end(group);
+    }
+
+    @OnEachLane
+    void itsEndDoesNotWaitForAPeerThatDoesNotReadLongerThanItIsTold() throws Exception {
+        int length = 8 * 1024 * 1024;
+        Inbox child = new Inbox();
+        try (Peers peers = new Peers()) {
+            Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.AUTO_READ, false));
+            Channel client = peers.connect(server, new Inbox());
+            child.awaitActive();
+            ChannelFuture write = Peers.await(client.eventLoop().submit(
+                    () -> client.writeAndFlush(Unpooled.directBuffer(length).writeZero(length)))).getNow();
+            long start = System.nanoTime();
+            Peers.await(peers.clientGroup.shutdownGracefully(0, 3, TimeUnit.SECONDS));
+            long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            assertTrue(millis >= 2900 && millis < 8000, () -> "ended after " + millis + " ms");
+            assertInstanceOf(ClosedChannelException.class, Peers.awaitFailure(write));
+            assertTrue(client.closeFuture().isDone());
+        }
+    }
+
+    @Test
+    void itsEndClosesItsChannels() throws Exception {
+        Peers peers = new Peers();
+        Channel server = peers.listen(Inbox::new);
+        List<Channel> clients = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            clients.add(peers.connect(server, new Inbox()));
+        }
+        peers.close();
+        for (Channel channel : Arrays.asList(server, clients.getFirst(), clients.getLast())) {
+            assertFalse(channel.isOpen());
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.concurrent.DefaultThreadFactory;
+
+import java.util.Arrays;
+
+/** A program that writes to a server, and ends as soon as it has been told that this has succeeded. */
+final class ExitMain {
+
+    static final long SEED = 4711;
+
+    /** How it ends. */
+    enum End {
+        /** By {@code System.exit} on its main thread, when the writes have succeeded. */
+        EXIT,
+        /** The same in the listener of the last write's promise, on the event loop. */
+        EXIT_ON_LOOP,
+        /** {@code main} returns when the writes have succeeded, and the event loop is a daemon. */
+        RETURN,
+        /** By {@code System.exit} when the channel is closed. */
+        CLOSE,
+        /** By a signal, after which a shutdown hook writes, and closes the channel. */
+        SIGNAL
+    }
+
+    private ExitMain() {
+    }
+
+    /** @param arguments the server's port, the {@link End}, how many bytes to write, and the size of one write */
+    public static void main(String[] arguments) throws Exception {
+        int port = Integer.parseInt(arguments[0]);
+        End end = End.valueOf(arguments[1]);
+        int total = Integer.parseInt(arguments[2]);
+        int size = Integer.parseInt(arguments[3]);
+        Channel channel = new Bootstrap()
+                .group(new UcxEventLoopGroup(1, new DefaultThreadFactory("daemon", true)))
+                .channel(UcxSocketChannel.class).handler(new ChannelInboundHandlerAdapter())
+                .connect(Peers.loopback(port)).sync().channel();
+        switch (end) {
+            case EXIT -> {
+                write(channel, total, size).sync();
+                System.exit(0);
+            }
+            case EXIT_ON_LOOP -> {
+                write(channel, total, size).addListener(done -> System.exit(0));
+                // Nothing else ends the JVM.
+                Thread.currentThread().join();
+            }
+            case RETURN -> write(channel, total, size).sync();
+            case CLOSE -> {
+                write(channel, total, size);
+                channel.close().sync();
+                System.exit(0);
+            }
+            case SIGNAL -> {
+                Runtime.getRuntime().addShutdownHook(new Thread(() -> drain(channel, total, size)));
+                new ProcessBuilder("kill", "-TERM", Long.toString(ProcessHandle.current().pid())).start();
+                Thread.currentThread().join();
+            }
+        }
+    }
+
+    private static void drain(Channel channel, int total, int size) {
+        try {
+            // Longer than it would take to close the channel.
+            Thread.sleep(500);
+            write(channel, total, size);
+            channel.close().sync();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** @return the future of the last write */
+    private static ChannelFuture write(Channel channel, int total, int size) {
+        byte[] bytes = new SeededBytes(SEED).at(0, total);
+        ChannelFuture last = null;
+        for (int position = 0; position < total; position += size) {
+            ByteBuf piece = Unpooled.directBuffer(size)
+                    .writeBytes(Arrays.copyOfRange(bytes, position, Math.min(total, position + size)));
+            last = channel.write(piece);
+        }
+        channel.flush();
+        return last;
+    }
+}

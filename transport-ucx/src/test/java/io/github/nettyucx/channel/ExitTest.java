@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.channel.ChannelOption;
+import io.netty.channel.FixedRecvByteBufAllocator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** What a program has written arrives although its JVM ends right after the writes have succeeded. */
+class ExitTest {
+
+    private static final int KIB = 1024;
+    private static final int MIB = 1024 * KIB;
+    private static final long SECONDS = 30;
+
+    private Peers peers;
+
+    @BeforeEach
+    void startLoops() {
+        peers = new Peers();
+    }
+
+    @AfterEach
+    void endLoops() {
+        peers.close();
+    }
+
+    @OnEachLane
+    void anExitAfterSmallWritesLosesNothing() throws Exception {
+        assertArrives(ExitMain.End.EXIT, 300 * KIB, KIB);
+    }
+
+    @OnEachLane
+    void anExitAfterALargeWriteLosesNothing() throws Exception {
+        assertArrives(ExitMain.End.EXIT, 8 * MIB, 8 * MIB);
+    }
+
+    @OnEachLane
+    void anExitOnTheEventLoopLosesNothing() throws Exception {
+        assertArrives(ExitMain.End.EXIT_ON_LOOP, 300 * KIB, KIB);
+    }
+
+    @OnEachLane
+    void theReturnFromMainLosesNothing() throws Exception {
+        assertArrives(ExitMain.End.RETURN, 300 * KIB, KIB);
+    }
+
+    @OnEachLane
+    void anExitAfterACloseLosesNothing() throws Exception {
+        assertArrives(ExitMain.End.CLOSE, 8 * MIB, 64 * KIB);
+    }
+
+    @OnEachLane
+    void aHookThatASignalHasStartedCanStillWrite() throws Exception {
+        assertArrives(ExitMain.End.SIGNAL, 8 * MIB, 64 * KIB);
+    }
+
+    /** To a side that reads 64 KiB at a time, with pauses, so that much is on its way at the end. */
+    private void assertArrives(ExitMain.End end, int total, int size) throws Exception {
+        StreamReader reader = new StreamReader(
+                ExitMain.SEED, total, StreamReader.Demand.MANUAL, new SplittableRandom(ExitMain.SEED));
+        UcxServerSocketChannel server = peers.listen(peers.server(() -> reader)
+                .childOption(ChannelOption.AUTO_READ, false)
+                .childOption(ChannelOption.RCVBUF_ALLOCATOR,
+                        new FixedRecvByteBufAllocator(64 * KIB).maxMessagesPerRead(1)));
+        List<String> command = new ArrayList<>(LaneJvm.command(Lane.current(), ExitMain.class,
+                Integer.toString(server.localAddress().getPort()), end.toString(), Integer.toString(total),
+                Integer.toString(size)));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.INHERIT).start();
+        try {
+            // All bytes, in order, and then an orderly end.
+            reader.ended().get(SECONDS, TimeUnit.SECONDS);
+            assertTrue(process.waitFor(SECONDS, TimeUnit.SECONDS), "the process does not end");
+            int sigterm = 128 + 15;
+            assertEquals(end == ExitMain.End.SIGNAL ? sigterm : 0, process.exitValue());
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
+    }
+}

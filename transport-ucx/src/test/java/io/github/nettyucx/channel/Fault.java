@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+/** Code of an application's that throws. */
+enum Fault {
+    NONE,
+    HANDLER_ADDED,
+    HANDLER_REMOVED,
+    CHANNEL_REGISTERED,
+    CHANNEL_UNREGISTERED,
+    CHANNEL_ACTIVE,
+    CHANNEL_INACTIVE,
+    CHANNEL_READ,
+    CHANNEL_READ_COMPLETE,
+    /** When the peer has ended its output. */
+    USER_EVENT_TRIGGERED,
+    CHANNEL_WRITABILITY_CHANGED,
+    /** After {@link #CHANNEL_READ}. */
+    EXCEPTION_CAUGHT,
+    WRITE,
+    FLUSH,
+    READ,
+    CLOSE,
+    /** An {@code Error} rather than an exception. */
+    ERROR_IN_CHANNEL_READ,
+    STACK_OVERFLOW_IN_CHANNEL_READ,
+    /** The executor of a handler ends, and takes nothing any more. */
+    REJECTING_EXECUTOR,
+    INITIALIZER,
+    WRITE_LISTENER,
+    CLOSE_LISTENER,
+    RECEIVE_ALLOCATOR,
+    RECEIVE_GUESS,
+    SIZE_ESTIMATOR
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Handlers, listeners and allocators that throw do what they do with Netty's NIO transport, and nothing worse. */
+class HandlerFaultTest {
+
+    private static final int SECONDS = 15;
+    private static final int AT_A_TIME = 6;
+
+    private LeakWatch leaks;
+
+    @BeforeEach
+    void watchLeaks() {
+        leaks = new LeakWatch();
+    }
+
+    @AfterEach
+    void assertNothingLeft() {
+        leaks.assertNothingLeft();
+    }
+
+    @OnEachLane(timeoutSeconds = 180)
+    void whateverThrowsItIsAsWithNio() throws Exception {
+        EventLoopGroup nio = new NioEventLoopGroup(2);
+        EventLoopGroup ucx = new UcxEventLoopGroup(2);
+        // Most of the time of an exchange is waiting for what shall not happen.
+        try (ExecutorService threads = Executors.newFixedThreadPool(AT_A_TIME)) {
+            List<java.util.concurrent.Future<?>> exchanges = new ArrayList<>();
+            for (Fault fault : Fault.values()) {
+                exchanges.add(threads.submit(() -> compare(fault, true, nio, ucx)));
+                exchanges.add(threads.submit(() -> compare(fault, false, nio, ucx)));
+            }
+            for (java.util.concurrent.Future<?> exchange : exchanges) {
+                exchange.get();
+            }
+            // The loops go on as if nothing had happened.
+            for (int i = 0; i < AT_A_TIME; i++) {
+                assertEquals("client read", ucxExchange(Fault.NONE, true, ucx).answer());
+            }
+            awaitNoBuffers();
+        } finally {
+            end(nio);
+            end(ucx);
+        }
+    }
+
+    private Void compare(Fault fault, boolean onServer, EventLoopGroup nio, EventLoopGroup ucx)
+            throws InterruptedException {
+        String expected = new FaultyExchange(fault, onServer, nio, NioServerSocketChannel.class,
+                NioSocketChannel.class, leaks.allocator).run();
+        FaultyExchange exchange = ucxExchange(fault, onServer, ucx);
+        String actual = exchange.run();
+        String what = fault + (onServer ? " at the server: " : " at the client: ");
+        System.out.println(what + actual);
+        assertEquals(expected, actual, what);
+        assertTrue(exchange.hasThrown() || fault == Fault.NONE, () -> fault + " was never thrown");
+        return null;
+    }
+
+    private FaultyExchange ucxExchange(Fault fault, boolean onServer, EventLoopGroup group) {
+        return new FaultyExchange(fault, onServer, group, UcxServerSocketChannel.class, UcxSocketChannel.class,
+                leaks.allocator);
+    }
+
+    /** A send may complete after its channel has been closed. */
+    private void awaitNoBuffers() throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+        while (leaks.activeBuffers() != 0) {
+            assertTrue(System.nanoTime() - deadline < 0, () -> leaks.activeBuffers() + " buffers are left");
+            Thread.sleep(10);
+        }
+    }
+
+    private static void end(EventLoopGroup group) {
+        Future<?> ended = group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS);
+        assertTrue(ended.awaitUninterruptibly(2 * SECONDS, TimeUnit.SECONDS), "the loops do not end");
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Remembers what a channel has been told. */
+class Inbox extends ChannelInboundHandlerAdapter {
+
+    private static final long SECONDS = 15;
+
+    private final CompletableFuture<UcxSocketChannel> active = new CompletableFuture<>();
+    private final CompletableFuture<Void> inputShutdown = new CompletableFuture<>();
+    private final CompletableFuture<Void> inactive = new CompletableFuture<>();
+    private final CompletableFuture<Throwable> exception = new CompletableFuture<>();
+    private final List<Throwable> exceptions = new CopyOnWriteArrayList<>();
+    private final StringBuilder text = new StringBuilder();
+
+    UcxSocketChannel awaitActive() throws InterruptedException, ExecutionException, TimeoutException {
+        return active.get(SECONDS, TimeUnit.SECONDS);
+    }
+
+    void awaitInputShutdown() throws InterruptedException, ExecutionException, TimeoutException {
+        inputShutdown.get(SECONDS, TimeUnit.SECONDS);
+    }
+
+    void awaitInactive() throws InterruptedException, ExecutionException, TimeoutException {
+        inactive.get(SECONDS, TimeUnit.SECONDS);
+    }
+
+    /** The first one. */
+    Throwable awaitException() throws InterruptedException, ExecutionException, TimeoutException {
+        return exception.get(SECONDS, TimeUnit.SECONDS);
+    }
+
+    List<Throwable> exceptions() {
+        return exceptions;
+    }
+
+    /** Waits until this has been read, in Latin-1, and nothing else. */
+    synchronized void awaitText(String expected) throws InterruptedException, TimeoutException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+        while (!expected.contentEquals(text)) {
+            long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+            if (left <= 0) {
+                throw new TimeoutException("read '" + text + "', not '" + expected + "'");
+            }
+            wait(left);
+        }
+    }
+
+    /** What has been read, in Latin-1. */
+    synchronized String text() {
+        return text.toString();
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext context) throws Exception {
+        active.complete((UcxSocketChannel) context.channel());
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        ByteBuf buffer = (ByteBuf) message;
+        synchronized (this) {
+            while (buffer.isReadable()) {
+                text.append((char) buffer.readUnsignedByte());
+            }
+            notifyAll();
+        }
+        buffer.release();
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) throws Exception {
+        if (event == ChannelInputShutdownEvent.INSTANCE) {
+            inputShutdown.complete(null);
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        inactive.complete(null);
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        exceptions.add(cause);
+        exception.complete(cause);
+    }
+}

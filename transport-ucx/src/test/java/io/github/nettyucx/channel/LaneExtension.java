@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import org.junit.jupiter.api.extension.Extension;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.InvocationInterceptor;
+import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
+import org.junit.jupiter.api.extension.TestTemplateInvocationContext;
+import org.junit.jupiter.api.extension.TestTemplateInvocationContextProvider;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Has each {@link OnEachLane} method, with what stands before and after it, run in the JVM of its lane. */
+final class LaneExtension implements TestTemplateInvocationContextProvider {
+
+    @Override
+    public boolean supportsTestTemplate(ExtensionContext context) {
+        return true;
+    }
+
+    @Override
+    public Stream<TestTemplateInvocationContext> provideTestTemplateInvocationContexts(ExtensionContext context) {
+        return Arrays.stream(Lane.values()).map(OnLane::new);
+    }
+
+    private record OnLane(Lane lane) implements TestTemplateInvocationContext, InvocationInterceptor {
+
+        @Override
+        public String getDisplayName(int invocationIndex) {
+            return lane.toString();
+        }
+
+        @Override
+        public List<Extension> getAdditionalExtensions() {
+            return List.of(this);
+        }
+
+        @Override
+        public void interceptBeforeEachMethod(Invocation<Void> invocation, ReflectiveInvocationContext<Method> method,
+                                              ExtensionContext context) {
+            invocation.skip();
+        }
+
+        @Override
+        public void interceptAfterEachMethod(Invocation<Void> invocation, ReflectiveInvocationContext<Method> method,
+                                             ExtensionContext context) {
+            invocation.skip();
+        }
+
+        @Override
+        public void interceptTestTemplateMethod(Invocation<Void> invocation,
+                                                ReflectiveInvocationContext<Method> method,
+                                                ExtensionContext context) throws Throwable {
+            invocation.skip();
+            // Kept by the class's context, which closes it after the class's last test.
+            ExtensionContext.Store jvms = context.getParent().orElseThrow().getParent().orElseThrow()
+                    .getStore(ExtensionContext.Namespace.create(LaneExtension.class));
+            LaneJvm jvm = jvms.get(lane, LaneJvm.class);
+            if (jvm == null || !jvm.isAlive()) {
+                jvm = new LaneJvm(lane, context.getRequiredTestClass());
+                jvms.put(lane, jvm);
+            }
+            Method test = method.getExecutable();
+            jvm.run(test.getName(), Duration.ofSeconds(test.getAnnotation(OnEachLane.class).timeoutSeconds()));
+        }
+    }
+}

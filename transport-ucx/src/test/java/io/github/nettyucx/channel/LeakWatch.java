@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.PoolArenaMetric;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocatorMetric;
+import io.netty.util.ResourceLeakDetector;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+/**
+ * Fails a test that leaves a buffer behind: by counting, and by Netty's leak detection, which says where the buffer
+ * was used.
+ */
+public final class LeakWatch {
+
+    /** To be used by the test's channels. Caches nothing, so that its counts are exact. */
+    public final PooledByteBufAllocator allocator = new PooledByteBufAllocator(true, 2, 2, 8192, 9, 0, 0, false);
+
+    private final List<String> reports = new CopyOnWriteArrayList<>();
+    private final long transportsOwn = active(PooledByteBufAllocator.DEFAULT.metric());
+
+    public LeakWatch() {
+        ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.PARANOID);
+        ByteBufUtil.setLeakListener((type, records) -> reports.add(type + ' ' + records));
+    }
+
+    /** Buffers of {@link #allocator} that have not been released. */
+    public long activeBuffers() {
+        return active(allocator.metric());
+    }
+
+    /** To be called when the event loops have ended, which gives back what they cache. */
+    public void assertNothingLeft() {
+        long left = activeBuffers();
+        long ownLeft = active(PooledByteBufAllocator.DEFAULT.metric()) - transportsOwn;
+        if (left != 0 || ownLeft != 0) {
+            reportLeaks();
+        }
+        assertEquals(0, left, () -> "buffers of the channels were not released: " + reports);
+        assertEquals(0, ownLeft, () -> "buffers of the transport itself were not released: " + reports);
+        assertEquals(List.of(), reports);
+    }
+
+    /** A leak is noticed when its buffer has been collected as garbage and the next one is made. */
+    private void reportLeaks() {
+        System.gc();
+        for (int i = 0; i < 10 && reports.isEmpty(); i++) {
+            System.gc();
+            ByteBuf next = allocator.buffer(1);
+            next.release();
+        }
+    }
+
+    private static long active(PooledByteBufAllocatorMetric metric) {
+        return Stream.concat(metric.heapArenas().stream(), metric.directArenas().stream())
+                .mapToLong(PoolArenaMetric::numActiveAllocations).sum();
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.util.concurrent.EventExecutor;
+
+import java.util.concurrent.TimeUnit;
+
+/** Looks for operations that UCX does not complete. */
+public final class OperationWatch {
+
+    private OperationWatch() {
+    }
+
+    /**
+     * Waits until the loops of some groups have nothing in flight.
+     *
+     * @throws AssertionError if they still have after {@code millis}
+     */
+    public static void assertNothingInFlight(long millis, EventLoopGroup... groups) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+        for (EventLoopGroup group : groups) {
+            for (EventExecutor executor : group) {
+                if (executor instanceof UcxEventLoop loop) {
+                    while (operations(loop) > 0) {
+                        if (System.nanoTime() - deadline > 0) {
+                            throw new AssertionError(operations(loop) + " operations in flight after " + millis
+                                    + " ms, of which " + loop.submit(() -> loop.engine().orphanCount()).get()
+                                    + " are of channels that are closed");
+                        }
+                        Thread.sleep(10);
+                    }
+                }
+            }
+        }
+    }
+
+    private static int operations(UcxEventLoop loop) throws Exception {
+        return loop.submit(() -> loop.engine().operationCount()).get();
+    }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelConfig;
+import io.netty.channel.ChannelOption;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+
+import java.util.Map;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Options can be set and read back, and a bad value is told at once. */
+class OptionTest {
+
+    private static final int KIB = 1024;
+    private static final int MIB = 1024 * 1024;
+
+    private final UcxSocketChannelConfig socket = new UcxSocketChannel().config();
+    private final UcxServerSocketChannelConfig server = new UcxServerSocketChannel().config();
+
+    // ------------------------------------------------------------------------------------------- good values
+
+    @Test
+    void everyOptionOfASocketChannelIsKept() {
+        assertKept(socket, ChannelOption.SO_RCVBUF, 64 * KIB, 128 * KIB);
+        assertKept(socket, ChannelOption.SO_SNDBUF, 1, 128 * KIB);
+        assertKept(socket, ChannelOption.TCP_NODELAY, true, false);
+        assertKept(socket, ChannelOption.SO_KEEPALIVE, true, false);
+        assertKept(socket, ChannelOption.SO_REUSEADDR, true, false);
+        assertKept(socket, ChannelOption.SO_LINGER, -1, 0, 7);
+        assertKept(socket, ChannelOption.IP_TOS, 0, 8);
+        assertKept(socket, ChannelOption.ALLOW_HALF_CLOSURE, true, false);
+        assertKept(socket, UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, 1, Integer.MAX_VALUE);
+        assertKept(socket, UcxChannelOption.CLOSE_TIMEOUT_MILLIS, 0, Integer.MAX_VALUE);
+        // Netty's own.
+        assertKept(socket, ChannelOption.CONNECT_TIMEOUT_MILLIS, 0, 17);
+        assertKept(socket, ChannelOption.AUTO_READ, false);
+        assertKept(socket, ChannelOption.WRITE_SPIN_COUNT, 1, 17);
+    }
+
+    @Test
+    void everyOptionOfAServerChannelIsKept() {
+        assertKept(server, ChannelOption.SO_BACKLOG, 0, 17);
+        assertKept(server, ChannelOption.SO_REUSEADDR, true, false);
+        assertKept(server, ChannelOption.SO_RCVBUF, 64 * KIB, 128 * KIB);
+        assertKept(server, UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, 1, Integer.MAX_VALUE);
+        assertKept(server, ChannelOption.AUTO_READ, false);
+    }
+
+    @SafeVarargs
+    private static <T> void assertKept(ChannelConfig config, ChannelOption<T> option, T... values) {
+        for (T value : values) {
+            assertTrue(config.setOption(option, value), () -> option + " is not known");
+            assertEquals(value, config.getOption(option), option::toString);
+            assertEquals(value, config.getOptions().get(option), option::toString);
+        }
+    }
+
+    @Test
+    void aWholeMapOfOptionsCanBeSet() {
+        assertTrue(socket.setOptions(Map.of(ChannelOption.SO_RCVBUF, 8 * KIB, ChannelOption.SO_LINGER, 3)));
+        assertEquals(8 * KIB, socket.getReceiveBufferSize());
+        assertEquals(3, socket.getSoLinger());
+    }
+
+    @Test
+    void optionsOfOtherChannelsAreNotKnown() {
+        assertFalse(socket.setOption(ChannelOption.SO_BACKLOG, 17));
+        assertFalse(server.setOption(ChannelOption.TCP_NODELAY, true));
+        assertFalse(server.setOption(UcxChannelOption.CLOSE_TIMEOUT_MILLIS, 17));
+    }
+
+    @Test
+    void theReceiveWindowIsBroughtIntoItsRange() {
+        assertClamped(4 * KIB, 1);
+        assertClamped(4 * KIB, 4 * KIB - 1);
+        assertClamped(4 * KIB, 4 * KIB);
+        assertClamped(4 * KIB + 1, 4 * KIB + 1);
+        assertClamped(128 * MIB, 128 * MIB);
+        assertClamped(128 * MIB, 128 * MIB + 1);
+        assertClamped(128 * MIB, Integer.MAX_VALUE);
+    }
+
+    private void assertClamped(int expected, int value) {
+        socket.setOption(ChannelOption.SO_RCVBUF, value);
+        assertEquals(expected, socket.getOption(ChannelOption.SO_RCVBUF));
+    }
+
+    @Test
+    void everyNegativeLingerMeansNone() {
+        socket.setOption(ChannelOption.SO_LINGER, -5);
+        assertEquals(-1, socket.getOption(ChannelOption.SO_LINGER));
+    }
+
+    // ------------------------------------------------------------------------------------------- bad values
+
+    @Test
+    void badValuesOfASocketChannelAreTold() {
+        assertRefused(socket, ChannelOption.SO_RCVBUF, 0);
+        assertRefused(socket, ChannelOption.SO_RCVBUF, -1);
+        assertRefused(socket, ChannelOption.SO_SNDBUF, 0);
+        assertRefused(socket, ChannelOption.SO_SNDBUF, -1);
+        assertRefused(socket, UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, 0);
+        assertRefused(socket, UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, -1);
+        assertRefused(socket, UcxChannelOption.CLOSE_TIMEOUT_MILLIS, -1);
+    }
+
+    @Test
+    void badValuesOfAServerChannelAreTold() {
+        assertRefused(server, ChannelOption.SO_BACKLOG, -1);
+        assertRefused(server, ChannelOption.SO_RCVBUF, 0);
+        assertRefused(server, ChannelOption.SO_RCVBUF, -1);
+        assertRefused(server, UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, 0);
+        assertRefused(server, UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, -1);
+    }
+
+    private static void assertRefused(ChannelConfig config, ChannelOption<Integer> option, int value) {
+        Integer before = config.getOption(option);
+        assertSays(option, value, assertThrows(IllegalArgumentException.class,
+                () -> config.setOption(option, value), option::toString));
+        assertEquals(before, config.getOption(option), option::toString);
+    }
+
+    private static void assertSays(ChannelOption<?> option, Object value, Throwable failure) {
+        String name = option.name().substring(option.name().lastIndexOf('#') + 1);
+        assertTrue(failure.getMessage().contains(name), failure::toString);
+        assertTrue(failure.getMessage().contains(String.valueOf(value)), failure::toString);
+    }
+
+    @Test
+    void noOptionTakesNull() {
+        for (Channel channel : new Channel[] {new UcxSocketChannel(), new UcxServerSocketChannel()}) {
+            for (ChannelOption<?> option : channel.config().getOptions().keySet()) {
+                Object before = channel.config().getOption(option);
+                assertThrows(NullPointerException.class, () -> channel.config().setOption(option, null),
+                        option::toString);
+                assertEquals(before, channel.config().getOption(option), option::toString);
+            }
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- system properties
+
+    @Test
+    void theWaitStrategyOfThePropertyIsTheDefault() {
+        withProperty("io.github.nettyucx.waitStrategy", " park ",
+                () -> assertEquals(UcxWaitStrategy.PARK, UcxWaitStrategy.byDefault()));
+        assertEquals(UcxWaitStrategy.ADAPTIVE, UcxWaitStrategy.byDefault());
+    }
+
+    @Test
+    void aWaitStrategyThatThereIsNotIsTold() {
+        assertBadProperty("io.github.nettyucx.waitStrategy", "foo", "BUSY_SPIN, PARK, ADAPTIVE");
+    }
+
+    @Test
+    void aSpinTimeOutOfRangeIsTold() {
+        assertBadProperty("io.github.nettyucx.spinMicros", "-1", "microseconds from 0 to 1000000");
+        assertBadProperty("io.github.nettyucx.spinMicros", "1000001", "microseconds from 0 to 1000000");
+    }
+
+    private static void assertBadProperty(String name, String value, String expected) {
+        withProperty(name, value, () -> {
+            Throwable failure = assertThrows(RuntimeException.class, () -> new UcxEventLoopGroup(1));
+            if (failure instanceof IllegalStateException) {
+                // "failed to create a child event loop"
+                failure = failure.getCause();
+            }
+            assertInstanceOf(IllegalArgumentException.class, failure);
+            String message = failure.getMessage();
+            assertTrue(message.contains(name), message);
+            assertTrue(message.contains(value), message);
+            assertTrue(message.contains(expected), message);
+        });
+    }
+
+    private static void withProperty(String name, String value, Executable test) {
+        String before = System.setProperty(name, value);
+        try {
+            test.execute();
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        } finally {
+            if (before == null) {
+                System.clearProperty(name);
+            } else {
+                System.setProperty(name, before);
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.github.nettyucx.wire.ProtocolException;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+
+import java.net.InetSocketAddress;
+import java.util.SplittableRandom;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Clients of UCX's that break the protocol lose their connection, and nobody else does. */
+class ProtocolAttackTest {
+
+    private static final long SEED = Long.getLong("io.github.nettyucx.test.seed", System.nanoTime() & 0xffff);
+    private static final int FEW = 10;
+    private static final int MANY = 500;
+    private static final int WINDOW = 4096;
+    private static final int MAX_MESSAGE = WINDOW / 4;
+    private static final int TIMEOUT_MILLIS = 300;
+    private static final int SECONDS = 15;
+    private static final long HEAP_TOLERANCE = 32L * 1024 * 1024;
+
+    private enum Attack {
+        NO_HELLO(null),
+        WRONG_HELLO(null),
+        UNKNOWN_TYPE("the peer sent a message of unknown type 9"),
+        HUGE_MESSAGE("the peer sent a message of 900000 bytes; expected 1 to " + MAX_MESSAGE),
+        EMPTY_MESSAGE("the peer sent a message of 0 bytes; expected 1 to " + MAX_MESSAGE),
+        OVERRUN("bytes more than its credit allows"),
+        TOO_MUCH_CREDIT("the peer granted 10000000 bytes, more than its window has"),
+        CREDIT_WITH_BYTES("the peer sent 10 bytes with a message of type 2; expected none"),
+        FIN_TWICE("the peer ended its stream twice"),
+        DATA_AFTER_FIN("the peer sent data after the end of its stream"),
+        ACKNOWLEDGED_NOTHING("the peer acknowledged an end of stream that was not sent"),
+        /** A hundred of them, to whom it may concern. */
+        OTHERS_CHANNELS(null),
+        /** In the middle of a message. */
+        GONE(null);
+
+        /** What the application is told. */
+        final String message;
+
+        Attack(String message) {
+            this.message = message;
+        }
+    }
+
+    private final SplittableRandom random = new SplittableRandom(SEED);
+    private final BlockingQueue<Throwable> told = new LinkedBlockingQueue<>();
+    private final AtomicInteger active = new AtomicInteger();
+    private LeakWatch leaks;
+    private Peers peers;
+
+    @BeforeEach
+    void startLoops() {
+        leaks = new LeakWatch();
+        peers = new Peers();
+    }
+
+    @AfterEach
+    void endLoops() {
+        peers.close();
+        leaks.assertNothingLeft();
+    }
+
+    @OnEachLane(timeoutSeconds = 180)
+    void aFewViolationsOfEachKind() throws Exception {
+        attack(FEW);
+    }
+
+    @Tag("faults")
+    @OnEachLane(timeoutSeconds = 1800)
+    void manyViolationsOfEachKind() throws Exception {
+        attack(MANY);
+    }
+
+    private void attack(int times) throws Exception {
+        // Nobody reads there: so credit is not granted again.
+        Channel attacked = peers.listen(peers.server(Victim::new)
+                .childOption(ChannelOption.ALLOCATOR, leaks.allocator)
+                .childOption(ChannelOption.AUTO_READ, false)
+                // Otherwise the first FIN would close the channel, and nobody would be told of a second.
+                .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
+                .childOption(ChannelOption.SO_RCVBUF, WINDOW)
+                .childOption(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, TIMEOUT_MILLIS));
+        Channel serving = peers.listen(Customers.Clerk::new);
+        Customers customers = new Customers(peers, serving);
+        try (customers; ForgingPeer peer = new ForgingPeer()) {
+            InetSocketAddress address = (InetSocketAddress) attacked.localAddress();
+            for (Attack attack : Attack.values()) {
+                attack(attack, peer, address);
+            }
+            long heap = NativeHeap.settled(Long.MIN_VALUE);
+            for (Attack attack : Attack.values()) {
+                long slowest = 0;
+                for (int i = 0; i < times; i++) {
+                    long start = System.nanoTime();
+                    attack(attack, peer, address);
+                    slowest = Math.max(slowest, System.nanoTime() - start);
+                }
+                System.out.println("seed " + SEED + ", " + times + " × " + attack + ": over after "
+                        + slowest / 1_000_000 + " ms at most");
+            }
+            awaitChannels(attacked);
+            long growth = NativeHeap.settled(heap + HEAP_TOLERANCE) - heap;
+            System.out.println("growth of the native heap: " + growth + " bytes; " + customers);
+            assertTrue(growth <= HEAP_TOLERANCE, () -> "growth of the native heap in bytes: " + growth);
+        }
+        assertEquals(0, leaks.activeBuffers(), "buffers of the channels");
+    }
+
+    private void attack(Attack attack, ForgingPeer peer, InetSocketAddress address) throws Exception {
+        told.clear();
+        peer.connect(address);
+        switch (attack) {
+            case NO_HELLO -> peer.awaitEnd();
+            case WRONG_HELLO -> {
+                byte[] junk = new byte[64];
+                random.nextBytes(junk);
+                peer.say(junk);
+                peer.awaitEnd();
+            }
+            case GONE -> {
+                peer.greet();
+                peer.send(ForgingPeer.DATA, 0, MAX_MESSAGE);
+            }
+            case OTHERS_CHANNELS -> {
+                peer.greet();
+                for (int i = 0; i < 100; i++) {
+                    peer.send(random.nextInt(), random.nextInt(16), random.nextInt(1 << 28), random.nextInt(2000));
+                }
+            }
+            default -> {
+                int before = active.get();
+                peer.greet();
+                // A message that overtakes the HELLO ends the handshake, of which the application is not told.
+                peer.until(() -> active.get() > before, "the server's channel does not become active");
+                violate(attack, peer);
+                peer.awaitEnd();
+                Throwable reason = awaitViolation();
+                assertTrue(reason.getMessage().contains(attack.message), () -> attack + ": " + reason.getMessage());
+            }
+        }
+        peer.hangUp();
+    }
+
+    /** Of an earlier attack's end the application may still be told, as of any reset. */
+    private Throwable awaitViolation() throws InterruptedException {
+        for (Throwable reason = told.poll(SECONDS, TimeUnit.SECONDS); reason != null;
+                reason = told.poll(SECONDS, TimeUnit.SECONDS)) {
+            if (reason instanceof ProtocolException) {
+                return reason;
+            }
+        }
+        throw new AssertionError("the application is not told of a violation");
+    }
+
+    private static void violate(Attack attack, ForgingPeer peer) {
+        switch (attack) {
+            case UNKNOWN_TYPE -> peer.send(9, 0, 0);
+            case HUGE_MESSAGE -> peer.send(ForgingPeer.DATA, 0, 900_000);
+            case EMPTY_MESSAGE -> peer.send(ForgingPeer.DATA, 0, 0);
+            case OVERRUN -> {
+                for (int sent = 0; sent <= WINDOW; sent += MAX_MESSAGE) {
+                    peer.send(ForgingPeer.DATA, 0, MAX_MESSAGE);
+                }
+            }
+            case TOO_MUCH_CREDIT -> peer.send(ForgingPeer.CREDIT, 10_000_000, 0);
+            case CREDIT_WITH_BYTES -> peer.send(ForgingPeer.CREDIT, 1, 10);
+            case FIN_TWICE -> {
+                peer.send(ForgingPeer.FIN, 0, 0);
+                peer.send(ForgingPeer.FIN, 0, 0);
+            }
+            case DATA_AFTER_FIN -> {
+                peer.send(ForgingPeer.DATA, 0, 1);
+                peer.send(ForgingPeer.FIN, 0, 0);
+                peer.send(ForgingPeer.DATA, 0, 1);
+            }
+            case ACKNOWLEDGED_NOTHING -> peer.send(ForgingPeer.FIN_ACK, 0, 0);
+            default -> throw new AssertionError(attack);
+        }
+    }
+
+    private final class Victim extends ChannelInboundHandlerAdapter {
+
+        @Override
+        public void channelActive(ChannelHandlerContext context) {
+            active.incrementAndGet();
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            told.add(cause);
+        }
+    }
+
+    /** Those of the attackers go; the customers', and the two servers, stay. */
+    private void awaitChannels(Channel attacked) throws Exception {
+        UcxEventLoop loop = (UcxEventLoop) attacked.eventLoop();
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+        int most = 2 + 4 + 1;
+        while (loop.submit(loop::registeredChannels).get() > most) {
+            assertTrue(System.nanoTime() - deadline < 0, "channels are left");
+            Thread.sleep(20);
+        }
+    }
+}

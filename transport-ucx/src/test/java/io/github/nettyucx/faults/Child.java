@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.faults;
+
+import io.github.nettyucx.channel.Lane;
+import io.github.nettyucx.channel.LaneJvm;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Another process, in which a program of the tests runs on the lane of this one. It tells with lines that begin with
+ * {@link #SAID} how far it has come, takes lines as commands, and ends with the JVM that started it.
+ */
+final class Child implements AutoCloseable {
+
+    static final String SAID = "@";
+
+    private static final long SECONDS = 30;
+    /** Starts fast and takes little, since many are started. */
+    private static final List<String> SMALL = List.of("-Xms32m", "-Xmx256m", "-XX:-AlwaysPreTouch",
+            "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dio.netty.leakDetectionLevel=disabled");
+
+    private final Class<?> program;
+    private final Process process;
+    private final Writer commands;
+    private final BlockingQueue<String> said = new LinkedBlockingQueue<>();
+
+    private Child(Class<?> program, ProcessBuilder builder) throws IOException {
+        this.program = program;
+        process = builder.redirectErrorStream(true).start();
+        commands = process.outputWriter();
+        Thread.ofPlatform().daemon().name("output of " + program.getSimpleName()).start(this::forwardOutput);
+    }
+
+    static Child start(Class<?> program, Object... arguments) throws IOException {
+        return start(List.of(), List.of(), program, arguments);
+    }
+
+    /**
+     * @param launcher a command that runs the JVM, or nothing
+     * @param flags    further ones of the JVM
+     */
+    static Child start(List<String> launcher, List<String> flags, Class<?> program, Object... arguments)
+            throws IOException {
+        List<String> jvmFlags = new ArrayList<>(SMALL);
+        jvmFlags.addAll(flags);
+        String[] words = new String[arguments.length];
+        for (int i = 0; i < words.length; i++) {
+            words[i] = arguments[i].toString();
+        }
+        List<String> command = new ArrayList<>(launcher);
+        command.addAll(LaneJvm.command(Lane.current(), jvmFlags, program, words));
+        ProcessBuilder builder = new ProcessBuilder(command);
+        // For programs that use UCX without the transport.
+        builder.environment().putAll(Map.of("UCX_TLS", Lane.current().tls(), "UCX_WARN_UNUSED_ENV_VARS", "n"));
+        return new Child(program, builder);
+    }
+
+    private void forwardOutput() {
+        try (BufferedReader output = process.inputReader()) {
+            for (String line = output.readLine(); line != null; line = output.readLine()) {
+                if (line.startsWith(SAID)) {
+                    said.add(line.substring(SAID.length()));
+                } else if (!line.contains("UcxLibrary load") && !line.contains("INFO: using UCX")) {
+                    System.out.println(program.getSimpleName() + ": " + line);
+                }
+            }
+        } catch (IOException e) {
+            // Killed.
+        }
+        said.add("gone");
+    }
+
+    /** Waits until the child says {@code word}, and returns what it says behind it. */
+    String await(String word) throws InterruptedException {
+        return await(word, SECONDS);
+    }
+
+    String await(String word, long seconds) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        for (;;) {
+            String line = said.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+            if (line == null) {
+                throw new AssertionError(program.getSimpleName() + " does not say '" + word + "'");
+            }
+            if (line.equals("gone")) {
+                throw new AssertionError(program.getSimpleName() + " ended with " + process.waitFor()
+                        + " before it said '" + word + "'");
+            }
+            if (line.startsWith("wrong")) {
+                throw new AssertionError(program.getSimpleName() + " says: " + line);
+            }
+            if (line.equals(word) || line.startsWith(word + ' ')) {
+                return line.substring(Math.min(line.length(), word.length() + 1));
+            }
+        }
+    }
+
+    int awaitPort() throws InterruptedException {
+        return Integer.parseInt(await("port"));
+    }
+
+    void tell(String command) throws IOException {
+        commands.write(command + '\n');
+        commands.flush();
+    }
+
+    /** In the child: says a line. */
+    static void say(String line) {
+        // One call, so that nothing of another thread's comes between.
+        System.out.print(SAID + line + '\n');
+        System.out.flush();
+    }
+
+    /** In the child: the next command; ends the process when there is nobody any more who gives them. */
+    static String nextCommand() throws IOException {
+        StringBuilder line = new StringBuilder();
+        for (int c = System.in.read(); c != '\n'; c = System.in.read()) {
+            if (c < 0) {
+                System.exit(1);
+            }
+            line.append((char) c);
+        }
+        return line.toString();
+    }
+
+    /** SIGKILL. */
+    void kill() {
+        process.destroyForcibly();
+    }
+
+    /** SIGSTOP: returns when it has stopped. */
+    void stop() throws IOException, InterruptedException {
+        signal("STOP");
+        while (state() != 'T') {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** SIGCONT. */
+    void resume() throws IOException, InterruptedException {
+        signal("CONT");
+    }
+
+    private void signal(String name) throws IOException, InterruptedException {
+        int exit = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).inheritIO().start().waitFor();
+        if (exit != 0) {
+            throw new IOException("kill -" + name + " failed with " + exit);
+        }
+    }
+
+    private char state() throws IOException {
+        String stat = Files.readString(Path.of("/proc/" + process.pid() + "/stat"));
+        return stat.charAt(stat.lastIndexOf(')') + 2);
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        process.destroyForcibly().waitFor();
+    }
+}

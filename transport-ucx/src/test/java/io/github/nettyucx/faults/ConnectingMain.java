@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.faults;
+
+import io.github.nettyucx.channel.Peers;
+import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.UcxSocketChannel;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelOption;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** A program that connects as often as it is told to, or until that fails. */
+final class ConnectingMain {
+
+    private static final int TIMEOUT_MILLIS = 5000;
+    private static final int NOBODYS_PORT = 1;
+
+    private ConnectingMain() {
+    }
+
+    /** @param arguments the port of an echo */
+    public static void main(String[] arguments) throws Exception {
+        Bootstrap bootstrap = new Bootstrap().group(new UcxEventLoopGroup(1)).channel(UcxSocketChannel.class)
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, TIMEOUT_MILLIS)
+                .remoteAddress(Peers.loopback(Integer.parseInt(arguments[0])));
+        warmUp(bootstrap);
+        List<Channel> channels = new ArrayList<>();
+        List<Heartbeat> heartbeats = new ArrayList<>();
+        Child.say("started");
+        for (;;) {
+            String[] words = Child.nextCommand().split(" ");
+            switch (words[0]) {
+                case "connect" -> Child.say("result " + connect(
+                        bootstrap, channels, heartbeats, Integer.parseInt(words[1])));
+                // All but the first.
+                case "close" -> {
+                    while (channels.size() > 1) {
+                        heartbeats.removeLast().end();
+                        Peers.await(channels.removeLast().close());
+                    }
+                    Child.say("closed");
+                }
+                case "beats" -> Child.say("beats " + beats(heartbeats));
+                default -> throw new IllegalArgumentException(words[0]);
+            }
+        }
+    }
+
+    /**
+     * A connection from its beginning to its end, and one that fails: the classes that they need have to be loaded, on
+     * both sides, before there are no descriptors to load them with.
+     */
+    private static void warmUp(Bootstrap bootstrap) throws InterruptedException {
+        Peers.awaitFailure(bootstrap.clone().handler(new Heartbeat("nobody", 16)).connect(Peers.loopback(NOBODYS_PORT)));
+        Heartbeat heartbeat = new Heartbeat("first", 16);
+        Channel channel = Peers.await(bootstrap.clone().handler(heartbeat).connect()).channel();
+        while (heartbeat.beats() < 3) {
+            heartbeat.check();
+            Thread.sleep(5);
+        }
+        heartbeat.end();
+        Peers.await(channel.close());
+    }
+
+    /** @return how many there are, and why there are not more */
+    private static String connect(Bootstrap bootstrap, List<Channel> channels, List<Heartbeat> heartbeats, int number)
+            throws InterruptedException {
+        for (int i = 0; i < number; i++) {
+            Heartbeat heartbeat = new Heartbeat("connection " + i, 16);
+            ChannelFuture connect = bootstrap.clone().handler(heartbeat).connect();
+            connect.await();
+            if (!connect.isSuccess()) {
+                return channels.size() + " then " + connect.cause().toString().replace('\n', ' ');
+            }
+            channels.add(connect.channel());
+            heartbeats.add(heartbeat);
+        }
+        return channels.size() + " then none";
+    }
+
+    private static String beats(List<Heartbeat> heartbeats) throws InterruptedException {
+        for (Heartbeat heartbeat : heartbeats) {
+            long before = heartbeat.beats();
+            for (int i = 0; heartbeat.beats() < before + 3; i++) {
+                if (i == 2000) {
+                    return "none: " + heartbeat;
+                }
+                Thread.sleep(5);
+            }
+            try {
+                heartbeat.check();
+            } catch (AssertionError e) {
+                return "failed: " + e.getCause();
+            }
+        }
+        return "all";
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.faults;
+
+import io.github.nettyucx.channel.Peers;
+import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.UcxServerSocketChannel;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+
+import java.net.InetSocketAddress;
+
+/** A program that sends everything back. */
+final class EchoMain {
+
+    private EchoMain() {
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        UcxEventLoopGroup group = new UcxEventLoopGroup(1);
+        InetSocketAddress address = (InetSocketAddress) new ServerBootstrap().group(group)
+                .channel(UcxServerSocketChannel.class).childHandler(new Echo()).bind(Peers.loopback(0)).sync()
+                .channel().localAddress();
+        Child.say("port " + address.getPort());
+        for (;;) {
+            Child.nextCommand();
+        }
+    }
+
+    @ChannelHandler.Sharable
+    static final class Echo extends ChannelInboundHandlerAdapter {
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            context.write(message);
+        }
+
+        @Override
+        public void channelReadComplete(ChannelHandlerContext context) {
+            context.flush();
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            context.close();
+        }
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.faults;
+
+import io.github.nettyucx.channel.SeededBytes;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A ping-pong that never ends: sends bytes to an echo, checks what comes back, and sends the next a millisecond later.
+ * Remembers how long nothing came.
+ */
+final class Heartbeat extends ChannelInboundHandlerAdapter {
+
+    private static final long PAUSE_MICROS = 1000;
+    private static final long NOTABLE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    /** A time without a beat, longer than most. */
+    record Gap(long from, long to) {
+
+        long nanos() {
+            return to - from;
+        }
+    }
+
+    private final String name;
+    private final int size;
+    private final SeededBytes bytes = new SeededBytes(4711);
+    private final Queue<Gap> gaps = new ConcurrentLinkedQueue<>();
+    private long sent;
+    private long received;
+    private volatile Channel channel;
+    private volatile long beats;
+    private volatile long lastNanos;
+    private volatile Throwable failure;
+    private volatile boolean ended;
+
+    /** @param size of one ping, in bytes */
+    Heartbeat(String name, int size) {
+        this.name = name;
+        this.size = size;
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext context) {
+        channel = context.channel();
+        lastNanos = System.nanoTime();
+        send(context);
+    }
+
+    private void send(ChannelHandlerContext context) {
+        context.writeAndFlush(Unpooled.directBuffer(size).writeBytes(bytes.at(sent, size)));
+        sent += size;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        ByteBuf buffer = (ByteBuf) message;
+        int length = buffer.readableBytes();
+        try {
+            bytes.check(received, buffer);
+        } finally {
+            buffer.release();
+        }
+        received += length;
+        if (received == sent) {
+            beat();
+            if (!ended) {
+                context.executor().schedule(() -> send(context), PAUSE_MICROS, TimeUnit.MICROSECONDS);
+            }
+        }
+    }
+
+    private void beat() {
+        long now = System.nanoTime();
+        if (now - lastNanos > NOTABLE_NANOS) {
+            gaps.add(new Gap(lastNanos, now));
+        }
+        lastNanos = now;
+        beats++;
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        if (!ended) {
+            exceptionCaught(context, new IllegalStateException("the channel became inactive"));
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        if (failure == null) {
+            failure = cause;
+        }
+    }
+
+    /** No more is expected of it. */
+    void end() {
+        ended = true;
+    }
+
+    Channel channel() {
+        return channel;
+    }
+
+    long beats() {
+        return beats;
+    }
+
+    /** The notable ones, and the one that is not over. */
+    List<Gap> gaps() {
+        List<Gap> all = new ArrayList<>(gaps);
+        if (!ended) {
+            all.add(new Gap(lastNanos, System.nanoTime()));
+        }
+        return all;
+    }
+
+    void check() {
+        if (failure != null) {
+            throw new AssertionError("the heartbeat '" + name + "', which is nobody's business, failed", failure);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

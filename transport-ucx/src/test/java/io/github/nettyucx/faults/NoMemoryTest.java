@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.faults;
+
+import io.github.nettyucx.channel.Lane;
+import io.github.nettyucx.channel.LeakWatch;
+import io.github.nettyucx.channel.OnEachLane;
+import io.github.nettyucx.channel.Peers;
+import io.github.nettyucx.channel.SeededBytes;
+import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.UcxServerSocketChannel;
+import io.github.nettyucx.channel.UcxSocketChannel;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import org.junit.jupiter.api.Tag;
+
+import java.net.ConnectException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Memory is short: the connection that needs it fails with an error that says so, and the loop serves the others. */
+@Tag("faults")
+@Tag("in-every-build")
+class NoMemoryTest {
+
+    private static final long SEED = 7;
+    private static final int LARGE = 200_000;
+    private static final int SMALL = 100;
+
+    @OnEachLane(timeoutSeconds = 120)
+    void aChannelWithoutMemoryFailsAlone() throws Exception {
+        LeakWatch leaks = new LeakWatch();
+        ScarceAllocator scarce = new ScarceAllocator(leaks.allocator);
+        UcxEventLoopGroup group = new UcxEventLoopGroup(1);
+        UcxEventLoopGroup other = new UcxEventLoopGroup(1);
+        try (Pulse pulse = new Pulse(group)) {
+            pulse.judge();
+            Channel server = Peers.await(new ServerBootstrap().group(group).channel(UcxServerSocketChannel.class)
+                    .childOption(ChannelOption.ALLOCATOR, scarce)
+                    .childHandler(new ChannelInitializer<>() {
+                        @Override
+                        protected void initChannel(Channel channel) {
+                            channel.pipeline().addLast(new Reader());
+                        }
+                    }).bind(Peers.loopback(0))).channel();
+            for (int round = 0; round < Faults.times(2, 20); round++) {
+                Reader.last = new CompletableFuture<>();
+                handshake(group, other, server, scarce);
+                read(other, server, scarce);
+                paused(other, server, scarce);
+                pulse.awaitBeats();
+            }
+            Faults.report("no memory: lane %s: handshakes on both sides and reads failed with the reason, paused"
+                    + " channels kept their bytes, and new connections worked after each; %s", Lane.current(),
+                    pulse.check());
+        } finally {
+            Peers.await(other.shutdownGracefully(0, 10, TimeUnit.SECONDS));
+            Peers.await(group.shutdownGracefully(0, 10, TimeUnit.SECONDS));
+        }
+        leaks.assertNothingLeft();
+    }
+
+    private static Bootstrap client(UcxEventLoopGroup group) {
+        return new Bootstrap().group(group).channel(UcxSocketChannel.class)
+                .handler(new ChannelInboundHandlerAdapter());
+    }
+
+    private static void handshake(UcxEventLoopGroup group, UcxEventLoopGroup other, Channel server,
+                                  ScarceAllocator scarce) throws Exception {
+        scarce.setScarce(true);
+        // The server's side has no memory, and then the connecting side on the same loop.
+        assertInstanceOf(ConnectException.class, Peers.awaitFailure(client(other).connect(server.localAddress())));
+        Throwable failed = Peers.awaitFailure(client(group).option(ChannelOption.ALLOCATOR, scarce)
+                .connect(server.localAddress()));
+        // Which of the two notices first is open.
+        assertTrue(failed instanceof ConnectException || failed.getMessage().contains(ScarceAllocator.MESSAGE),
+                failed::toString);
+        scarce.setScarce(false);
+        Peers.await(Peers.await(client(other).connect(server.localAddress())).channel().close());
+    }
+
+    private static void read(UcxEventLoopGroup other, Channel server, ScarceAllocator scarce) throws Exception {
+        Channel client = connect(other, server);
+        Reader reader = Reader.last.get(15, TimeUnit.SECONDS);
+        scarce.setScarce(true);
+        client.writeAndFlush(Unpooled.directBuffer(LARGE).writeZero(LARGE));
+        assertInstanceOf(OutOfMemoryError.class, reader.exception.get(15, TimeUnit.SECONDS));
+        Peers.await(reader.channel.closeFuture());
+        Peers.await(client.closeFuture());
+        scarce.setScarce(false);
+    }
+
+    private static void paused(UcxEventLoopGroup other, Channel server, ScarceAllocator scarce) throws Exception {
+        Channel client = connect(other, server);
+        Reader reader = Reader.last.get(15, TimeUnit.SECONDS);
+        reader.channel.config().setAutoRead(false);
+        // Behind what the loop still has to do for that.
+        reader.channel.eventLoop().submit(() -> { }).get();
+        scarce.setScarce(true);
+        SeededBytes bytes = new SeededBytes(SEED);
+        int messages = 100;
+        for (int i = 0; i < messages; i++) {
+            client.writeAndFlush(Unpooled.wrappedBuffer(bytes.at((long) i * SMALL, SMALL)));
+        }
+        Thread.sleep(100);
+        scarce.setScarce(false);
+        reader.channel.config().setAutoRead(true);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(15);
+        while (reader.position < messages * SMALL) {
+            assertTrue(System.nanoTime() - deadline < 0, "bytes that came while there was no memory are lost");
+            Thread.sleep(1);
+        }
+        Peers.await(client.close());
+    }
+
+    private static Channel connect(UcxEventLoopGroup group, Channel server) throws InterruptedException {
+        Reader.last = new CompletableFuture<>();
+        return Peers.await(client(group).connect(server.localAddress())).channel();
+    }
+
+    @OnEachLane(timeoutSeconds = 120)
+    void aProcessWithoutDirectMemoryRecovers() throws Exception {
+        try (Child echo = Child.start(EchoMain.class); Child child = Child.start(List.of(),
+                List.of("-XX:MaxDirectMemorySize=24m"), NoDirectMemoryMain.class, echo.awaitPort())) {
+            String write = child.await("write");
+            String connect = child.await("connect");
+            String close = child.await("close");
+            assertTrue(write.contains("OutOfMemoryError"), write);
+            assertTrue(connect.contains("no memory for the handshake"), connect);
+            assertEquals("done", close);
+            child.await("recovered");
+            Faults.report("no direct memory: lane %s: a write failed with '%s', a connect with '%s', a close ended;"
+                    + " afterwards the same loop connected and echoed", Lane.current(), write, connect);
+        }
+    }
+
+    private static final class Reader extends ChannelInboundHandlerAdapter {
+
+        /** Of the connection that is being made. */
+        private static volatile CompletableFuture<Reader> last;
+
+        private final SeededBytes bytes = new SeededBytes(SEED);
+        private final CompletableFuture<Throwable> exception = new CompletableFuture<>();
+        private volatile Channel channel;
+        private volatile int position;
+
+        @Override
+        public void channelActive(ChannelHandlerContext context) {
+            channel = context.channel();
+            last.complete(this);
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            ByteBuf buffer = (ByteBuf) message;
+            int length = buffer.readableBytes();
+            try {
+                bytes.check(position, buffer);
+            } finally {
+                buffer.release();
+            }
+            position += length;
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            exception.complete(cause);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.faults;
+
+import io.github.nettyucx.channel.Peers;
+import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.UcxServerSocketChannel;
+import io.github.nettyucx.channel.UcxSocketChannel;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** A program that uses up the shared memory of its namespace, gives it back, and says what its connections do. */
+final class NoSharedMemoryMain {
+
+    private static final int LOOPS = 3;
+    private static final String WELL = "then none";
+    private static final Path LIMIT = Path.of("/proc/sys/kernel/shmall");
+    /** In pages. */
+    private static final String PLENTY = "1073741824";
+    private static final Path FILLING = Path.of("/dev/shm/filling");
+
+    private final boolean posix;
+    private final UcxEventLoopGroup group = new UcxEventLoopGroup(1);
+
+    private NoSharedMemoryMain(boolean posix) {
+        this.posix = posix;
+    }
+
+    /** @param arguments UCX's transport */
+    public static void main(String[] arguments) throws Exception {
+        new NoSharedMemoryMain(arguments[0].equals("posix")).run();
+        System.exit(0);
+    }
+
+    private void run() throws Exception {
+        // Connections go to its loops in turn, each of which needs shared memory for a new process.
+        SocketAddress own = Peers.await(new ServerBootstrap()
+                .group(new UcxEventLoopGroup(1), new UcxEventLoopGroup(LOOPS))
+                .channel(UcxServerSocketChannel.class).childHandler(new EchoMain.Echo()).bind(Peers.loopback(0)))
+                .channel().localAddress();
+        List<String> flags = List.of("-Dio.github.nettyucx.tls=" + System.getProperty("io.github.nettyucx.tls"));
+        try (Child living = Child.start(List.of(), flags, EchoMain.class);
+             Child unknown = Child.start(List.of(), flags, EchoMain.class);
+             Child client = Child.start(List.of(), flags, ConnectingMain.class, ((InetSocketAddress) own).getPort())) {
+            Heartbeat heartbeat = new Heartbeat("living process", 16);
+            Peers.await(new Bootstrap().group(group).channel(UcxSocketChannel.class).handler(heartbeat)
+                    .connect(Peers.loopback(living.awaitPort())));
+            SocketAddress unknownAddress = Peers.loopback(unknown.awaitPort());
+            // With that it has had a connection to the first loop.
+            client.await("started");
+            check("1 then none", connectOne(client));
+            fill();
+            Child.say("connecting " + Peers.awaitFailure(connect(unknownAddress)));
+            String refused = connectOne(client);
+            if (!refused.contains("Exception")) {
+                throw new AssertionError("connected without shared memory: " + refused);
+            }
+            Child.say("accepting " + refused);
+            // The first loop may have given back what it had for the process; the second one needs it.
+            if (!connectOne(client).endsWith(WELL)) {
+                check("2 then none", connectOne(client));
+            }
+            awaitBeats(client, heartbeat);
+            empty();
+            Peers.await(connect(unknownAddress));
+            for (int i = 0; i < LOOPS; i++) {
+                String result = connectOne(client);
+                if (!result.endsWith(WELL)) {
+                    throw new AssertionError("no connection though there is shared memory again: " + result);
+                }
+            }
+            awaitBeats(client, heartbeat);
+            Child.say("recovered");
+        }
+    }
+
+    private ChannelFuture connect(SocketAddress address) {
+        return new Bootstrap().group(group).channel(UcxSocketChannel.class)
+                .handler(new ChannelInboundHandlerAdapter()).connect(address);
+    }
+
+    private static String connectOne(Child client) throws Exception {
+        client.tell("connect 1");
+        return client.await("result");
+    }
+
+    private static void awaitBeats(Child client, Heartbeat heartbeat) throws Exception {
+        client.tell("beats");
+        check("all", client.await("beats"));
+        long before = heartbeat.beats();
+        for (int i = 0; heartbeat.beats() < before + 3; i++) {
+            heartbeat.check();
+            if (i == 2000) {
+                throw new AssertionError("the heartbeat has stopped");
+            }
+            Thread.sleep(5);
+        }
+    }
+
+    private static void check(String expected, String actual) {
+        if (!expected.equals(actual)) {
+            throw new AssertionError("expected '" + expected + "', not '" + actual + "'");
+        }
+    }
+
+    private void fill() throws IOException {
+        if (!posix) {
+            Files.writeString(LIMIT, "1");
+            return;
+        }
+        try (OutputStream file = Files.newOutputStream(FILLING)) {
+            for (;;) {
+                file.write(new byte[4096]);
+            }
+        } catch (IOException e) {
+            // No space left.
+            System.out.println("filled: " + e.getMessage());
+        }
+    }
+
+    private void empty() throws IOException {
+        if (posix) {
+            Files.delete(FILLING);
+        } else {
+            Files.writeString(LIMIT, PLENTY);
+        }
+    }
+}

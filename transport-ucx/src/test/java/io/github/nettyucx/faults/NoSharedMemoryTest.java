@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.faults;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+/**
+ * There is no room for more shared memory: connections that need some fail with an error, those that exist go on. Runs
+ * in namespaces of its own, where the test can use up what there is.
+ */
+@Tag("faults")
+@Tag("in-every-build")
+class NoSharedMemoryTest {
+
+    private static final List<String> NAMESPACES = List.of("unshare", "--mount", "--ipc", "--propagation", "private",
+            "sh", "-c", "mount -t tmpfs -o size=64m tmpfs /dev/shm && exec \"$@\"", "sh");
+
+    @ParameterizedTest
+    @ValueSource(strings = {"sysv", "posix"})
+    void aLoopWithoutSharedMemoryGoesOn(String transport) throws Exception {
+        boolean permitted = isPermitted();
+        if (!permitted) {
+            Faults.report("no shared memory: %s: NOT RUN, since this user may not make namespaces", transport);
+        }
+        assumeTrue(permitted, "unshare and mount are not permitted");
+        try (Child child = Child.start(NAMESPACES, List.of("-Dio.github.nettyucx.tls=" + transport + ",tcp"),
+                NoSharedMemoryMain.class, transport)) {
+            String connecting = child.await("connecting", 60);
+            String accepting = child.await("accepting", 60);
+            child.await("recovered", 60);
+            Faults.report("no shared memory: %s: with no room a connect failed with '%s', a connection to another loop"
+                    + " of a server with '%s'; the others went on; afterwards new ones worked",
+                    transport, connecting, accepting);
+        }
+    }
+
+    private static boolean isPermitted() throws Exception {
+        List<String> command = new ArrayList<>(NAMESPACES);
+        command.add("true");
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        return process.waitFor(10, TimeUnit.SECONDS) && process.exitValue() == 0;
+    }
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.faults;
+
+import io.github.nettyucx.channel.Lane;
+import io.github.nettyucx.channel.OnEachLane;
+import io.github.nettyucx.channel.Peers;
+import io.github.nettyucx.channel.UcxChannelOption;
+import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.UcxSocketChannel;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ConnectTimeoutException;
+import io.netty.handler.timeout.ReadTimeoutException;
+import io.netty.handler.timeout.ReadTimeoutHandler;
+import io.netty.handler.timeout.WriteTimeoutException;
+import io.netty.handler.timeout.WriteTimeoutHandler;
+import io.netty.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
+
+import java.net.SocketAddress;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/**
+ * The process at the other end is stopped (SIGSTOP), and perhaps goes on (SIGCONT). It is not taken for dead; what is
+ * sent to it waits, within bounds; what has a time limit keeps it; and nobody else notices.
+ */
+@Tag("faults")
+class StoppedProcessTest {
+
+    private static final int MIB = 1024 * 1024;
+    /** The default of SO_RCVBUF. */
+    private static final int WINDOW = MIB;
+    private static final long TOTAL = 128L * MIB;
+    /** Buffers, code that is compiled meanwhile, the test's own memory; a sender without bounds would add 128 MiB. */
+    private static final long RESIDENT_TOLERANCE = 48L * MIB;
+    private static final int ROUNDS = Faults.times(2, 8);
+    private static final long STOP_MILLIS = Faults.times(1000, 4000);
+    /** UCX looks after silent peers every 20 s. */
+    private static final long LONG_STOP_SECONDS = 65;
+
+    private static final long TIMEOUT_MILLIS = 700;
+    /** Beyond a time limit. */
+    private static final long LATE_MILLIS = 1000;
+
+    /** Not in every build: the stalls that the sender's own traffic causes come near the bound now and then. */
+    @OnEachLane(timeoutSeconds = 900)
+    void whatIsSentToAStoppedPeerWaitsWithinBoundsAndArrives() throws Exception {
+        long seed = Faults.newSeed();
+        SplittableRandom random = new SplittableRandom(seed);
+        UcxEventLoopGroup group = new UcxEventLoopGroup(1);
+        long mostCompleted = 0;
+        long mostResident = 0;
+        try (Pulse pulse = new Pulse(group)) {
+            for (int round = 0; round < ROUNDS; round++) {
+                boolean fromTheStart = round % 2 == 0;
+                StreamSender sender = new StreamSender(TOTAL, 1 << random.nextInt(8, 20), random.split());
+                try (Child peer = Child.start(ReaderMain.class, true)) {
+                    Channel channel = connect(group, Peers.loopback(peer.awaitPort()), sender);
+                    if (!fromTheStart) {
+                        sender.start();
+                        Thread.sleep(random.nextInt(100));
+                    }
+                    peer.stop();
+                    if (!fromTheStart) {
+                        pulse.judge();
+                    }
+                    long resident = ReaderMain.resident();
+                    sender.start();
+                    StreamSender.awaitStandstill(List.of(sender));
+                    if (fromTheStart) {
+                        // Not before: the sender's own writes, all of them in one task, have held up the loop until now.
+                        pulse.judge();
+                        mostCompleted = Math.max(mostCompleted, sender.completed());
+                        assertTrue(sender.completed() <= WINDOW, () -> "promises of " + sender.completed()
+                                + " bytes succeeded while nobody read");
+                    }
+                    Thread.sleep(round == 0 && Faults.FULL ? LONG_STOP_SECONDS * 1000 : STOP_MILLIS);
+                    long growth = ReaderMain.resident() - resident;
+                    mostResident = Math.max(mostResident, growth);
+                    assertTrue(growth <= RESIDENT_TOLERANCE, () -> "resident memory grew by " + growth);
+                    assertTrue(sender.completed() == sender.total() || !channel.isWritable(), "is writable");
+                    assertAlive(channel, sender);
+                    pulse.rest();
+                    peer.resume();
+                    awaitReceived(peer, sender);
+                    Peers.await(channel.close());
+                }
+            }
+            Faults.report("stopped: lane %s, seed %d: %d stops of %d ms%s in the middle of %d MiB, and every byte"
+                            + " arrived; completed while stopped %d bytes (bound: the window, %d), growth of resident"
+                            + " memory %d KiB (bound %d); %s", Lane.current(), seed, ROUNDS, STOP_MILLIS,
+                    Faults.FULL ? " (one of " + LONG_STOP_SECONDS + " s)" : "", TOTAL / MIB, mostCompleted, WINDOW,
+                    mostResident / 1024, RESIDENT_TOLERANCE / 1024, pulse.check());
+        } catch (Throwable t) {
+            throw Faults.failure("stopped process", seed, t);
+        } finally {
+            end(group);
+        }
+    }
+
+    private static void assertAlive(Channel channel, StreamSender sender) {
+        assertNull(sender.exception(), "the stopped peer was taken for dead");
+        assertNull(sender.failedWrite(), "the stopped peer was taken for dead");
+        assertTrue(channel.isActive(), "the stopped peer was taken for dead");
+    }
+
+    private static void awaitReceived(Child peer, StreamSender sender) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        for (long received = 0; received < sender.total();) {
+            peer.tell("received");
+            received = Long.parseLong(peer.await("received"));
+            assertNull(sender.exception());
+            assertTrue(System.nanoTime() - deadline < 0, "after SIGCONT not everything arrives: " + received);
+            Thread.sleep(20);
+        }
+        assertEquals(sender.total(), sender.completed());
+    }
+
+    @Tag("in-every-build")
+    @OnEachLane(timeoutSeconds = 120)
+    void timeLimitsAreKeptWhileThePeerIsStopped() throws Exception {
+        UcxEventLoopGroup group = new UcxEventLoopGroup(1);
+        UcxEventLoopGroup another = new UcxEventLoopGroup(1);
+        long worst = 0;
+        try (Pulse pulse = new Pulse(group); Child peer = Child.start(EchoMain.class)) {
+            SocketAddress address = Peers.loopback(peer.awaitPort());
+            Heartbeat stopped = new Heartbeat("to the stopped process", 100_000);
+            connect(group, address, stopped);
+            CompletableFuture<Throwable> readTimeout = new CompletableFuture<>();
+            CompletableFuture<Throwable> writeTimeout = new CompletableFuture<>();
+            Channel reading = connect(group, address, new ChannelInboundHandlerAdapter());
+            Channel writing = connect(group, address, new ChannelInboundHandlerAdapter());
+            Channel closing = connect(group, address, new ChannelInboundHandlerAdapter());
+            Channel idle = connect(group, address, new ChannelInboundHandlerAdapter());
+            Channel ending = connect(another, address, new ChannelInboundHandlerAdapter());
+            Thread.sleep(100);
+            peer.stop();
+            pulse.judge();
+
+            long start = System.nanoTime();
+            ChannelFuture connect = bootstrap(group, new ChannelInboundHandlerAdapter())
+                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) TIMEOUT_MILLIS).connect(address);
+            reading.pipeline().addLast(new ReadTimeoutHandler(TIMEOUT_MILLIS, TimeUnit.MILLISECONDS),
+                    new Told(readTimeout));
+            writing.pipeline().addLast(new WriteTimeoutHandler(TIMEOUT_MILLIS, TimeUnit.MILLISECONDS),
+                    new Told(writeTimeout));
+            writing.writeAndFlush(Unpooled.directBuffer(8 * MIB).writeZero(8 * MIB));
+            ChannelFuture lost = closing.writeAndFlush(Unpooled.directBuffer(8 * MIB).writeZero(8 * MIB));
+            ChannelFuture close = closing.close();
+            ChannelFuture idleClose = idle.close();
+            ending.writeAndFlush(Unpooled.directBuffer(8 * MIB).writeZero(8 * MIB));
+            Future<?> end = another.shutdownGracefully(0, 10, TimeUnit.SECONDS);
+
+            assertInstanceOf(ConnectTimeoutException.class, Peers.awaitFailure(connect));
+            worst = Math.max(worst, lateness(start, "the connect"));
+            assertInstanceOf(ReadTimeoutException.class, readTimeout.get(15, TimeUnit.SECONDS));
+            worst = Math.max(worst, lateness(start, "the read timeout"));
+            assertInstanceOf(WriteTimeoutException.class, writeTimeout.get(15, TimeUnit.SECONDS));
+            worst = Math.max(worst, lateness(start, "the write timeout"));
+            Peers.await(close);
+            Peers.await(idleClose);
+            Peers.awaitFailure(lost);
+            worst = Math.max(worst, lateness(start, "the close"));
+            Peers.await(end);
+            worst = Math.max(worst, lateness(start, "the loop's end"));
+
+            long beats = stopped.beats();
+            peer.resume();
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+            while (stopped.beats() < beats + 3) {
+                stopped.check();
+                assertTrue(System.nanoTime() - deadline < 0, "after SIGCONT nothing comes");
+                Thread.sleep(5);
+            }
+            stopped.check();
+
+            peer.stop();
+            Thread.sleep(200);
+            stopped.end();
+            long killed = System.nanoTime();
+            peer.kill();
+            Channel channel = stopped.channel();
+            assertTrue(channel.closeFuture().await(15, TimeUnit.SECONDS), "the death is not noticed");
+            long detection = System.nanoTime() - killed;
+            assertTrue(detection < TimeUnit.MILLISECONDS.toNanos(Survivor.DETECTION_MILLIS),
+                    () -> "the death was noticed after ms: " + Faults.millis(detection));
+            Faults.report("time limits: lane %s: connect, read, write, close and end of the loop kept their %d ms with"
+                            + " a stopped peer, %d ms late at most; its death while stopped was noticed within"
+                            + " %.1f ms; %s", Lane.current(), TIMEOUT_MILLIS, worst, Faults.millis(detection),
+                    pulse.check());
+        } finally {
+            end(group);
+        }
+    }
+
+    /** @return in milliseconds, beyond the time limit */
+    private static long lateness(long start, String what) {
+        long late = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start) - TIMEOUT_MILLIS;
+        assertTrue(late < LATE_MILLIS, () -> what + " came late by ms: " + late);
+        return late;
+    }
+
+    private static Bootstrap bootstrap(UcxEventLoopGroup group, ChannelHandler handler) {
+        return new Bootstrap().group(group).channel(UcxSocketChannel.class)
+                .option(UcxChannelOption.CLOSE_TIMEOUT_MILLIS, (int) TIMEOUT_MILLIS)
+                .handler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        channel.pipeline().addLast(handler);
+                    }
+                });
+    }
+
+    private static Channel connect(UcxEventLoopGroup group, SocketAddress address, ChannelHandler handler)
+            throws InterruptedException {
+        return Peers.await(bootstrap(group, handler).connect(address)).channel();
+    }
+
+    private static void end(UcxEventLoopGroup group) throws InterruptedException {
+        assertFalse(Peers.await(group.shutdownGracefully(0, 10, TimeUnit.SECONDS)).isCancelled());
+    }
+
+    private static final class Told extends ChannelInboundHandlerAdapter {
+
+        private final CompletableFuture<Throwable> told;
+
+        Told(CompletableFuture<Throwable> told) {
+            this.told = told;
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            told.complete(cause);
+        }
+    }
+}

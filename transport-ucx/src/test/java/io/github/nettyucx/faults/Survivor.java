@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.faults;
+
+import io.github.nettyucx.channel.Lane;
+import io.github.nettyucx.channel.LeakWatch;
+import io.github.nettyucx.channel.LoopState;
+import io.github.nettyucx.channel.Peers;
+import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.UcxServerSocketChannel;
+import io.github.nettyucx.channel.UcxSocketChannel;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Queue;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** One loop that has to do with processes that are killed, and with others. */
+final class Survivor implements AutoCloseable {
+
+    static final long DETECTION_MILLIS = 1000;
+
+    private static final long SECONDS = 20;
+    /** How long the other channels are watched at least after a kill. */
+    private static final long WATCHED_MILLIS = 300;
+
+    private final LeakWatch leaks = new LeakWatch();
+    private final UcxEventLoopGroup group = new UcxEventLoopGroup(1);
+    private final UcxServerSocketChannel server;
+    private final Pulse pulse;
+    private final int channelsBefore;
+    private final Map<KillPoint, Long> worstDetection = new EnumMap<>(KillPoint.class);
+    private int kills;
+
+    /** Of the present round. */
+    private volatile Round round;
+
+    /** What one process has to do with the loop. */
+    private static final class Round {
+
+        private final KillPoint point;
+        private final SplittableRandom random;
+        private final Queue<Channel> channels = new ConcurrentLinkedQueue<>();
+        private final Queue<Traffic> traffics = new ConcurrentLinkedQueue<>();
+        private final CountDownLatch read = new CountDownLatch(VictimMain.CONNECTIONS);
+        /** When the last of them had ended. */
+        private volatile long endedNanos;
+        private final AtomicInteger open = new AtomicInteger();
+
+        Round(KillPoint point, SplittableRandom random) {
+            this.point = point;
+            this.random = random;
+        }
+
+        void add(Channel channel) {
+            Traffic traffic = new Traffic(point.survivor, random.split(), read::countDown);
+            channel.pipeline().addLast(traffic);
+            open.incrementAndGet();
+            channels.add(channel);
+            traffics.add(traffic);
+            channel.closeFuture().addListener(closed -> {
+                endedNanos = System.nanoTime();
+                open.decrementAndGet();
+            });
+        }
+    }
+
+    Survivor() throws Exception {
+        ChannelHandler child = new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                round.add(channel);
+            }
+        };
+        server = (UcxServerSocketChannel) Peers.await(new ServerBootstrap().group(group)
+                .channel(UcxServerSocketChannel.class).childHandler(child)
+                .childOption(ChannelOption.ALLOCATOR, leaks.allocator).bind(Peers.loopback(0))).channel();
+        pulse = new Pulse(group);
+        channelsBefore = LoopState.of(group, 0).channels();
+    }
+
+    /** @param victimConnects otherwise it listens */
+    void kill(KillPoint point, boolean victimConnects, SplittableRandom random) throws Exception {
+        Round now = new Round(point, random);
+        round = now;
+        Churn churn = null;
+        long killed;
+        boolean accepting = true;
+        try (Child victim = Child.start(VictimMain.class, point, random.nextInt(1 << 20),
+                victimConnects ? server.localAddress().getPort() : 0)) {
+            if (!victimConnects) {
+                int port = victim.awaitPort();
+                pulse.rest();
+                churn = connectTo(port, now);
+            } else {
+                victim.await("connects");
+                pulse.rest();
+                victim.tell("connect");
+            }
+            victim.await("ready");
+            awaitKillPoint(now);
+            if (point == KillPoint.CONNECTING && victimConnects && random.nextBoolean()) {
+                // Its requests wait, and are accepted when nobody is there any more.
+                accepting = false;
+                server.config().setAutoRead(false);
+            }
+            Thread.sleep(random.nextInt(20));
+            if (churn != null) {
+                churn.stop();
+            }
+            pulse.judge();
+            killed = System.nanoTime();
+            victim.kill();
+        }
+        kills++;
+        if (!accepting) {
+            server.config().setAutoRead(true);
+        }
+        String scenario = point + (victimConnects ? ", connected by" : ", connected to") + " the killed process";
+        try {
+            long detection = awaitEnd(now, killed);
+            worstDetection.merge(point, detection, Math::max);
+            checkConnects(now, churn);
+            checkWrites(now);
+            pulse.awaitBeats();
+            Thread.sleep(WATCHED_MILLIS);
+        } catch (Throwable t) {
+            throw new AssertionError("kill " + kills + " (" + scenario + "): " + t.getMessage(), t);
+        }
+    }
+
+    private Churn connectTo(int port, Round now) {
+        Churn churn = new Churn(new Bootstrap().group(group).channel(UcxSocketChannel.class)
+                .option(ChannelOption.ALLOCATOR, leaks.allocator)
+                .handler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        now.add(channel);
+                    }
+                }), Peers.loopback(port), now.point.isChurning());
+        churn.start(VictimMain.CONNECTIONS);
+        return churn;
+    }
+
+    private static void awaitKillPoint(Round now) throws InterruptedException {
+        if (now.point == KillPoint.IDLE || now.point == KillPoint.LINGERING) {
+            if (!now.read.await(SECONDS, TimeUnit.SECONDS)) {
+                throw new AssertionError("the process does not greet");
+            }
+            // Nothing is on its way any more, and the loop sleeps.
+            Thread.sleep(300);
+        }
+    }
+
+    /** @return how long it took, in nanoseconds */
+    private long awaitEnd(Round now, long killed) throws Exception {
+        // Channels of requests that had come before the kill are still made.
+        long deadline = killed + TimeUnit.SECONDS.toNanos(SECONDS);
+        while (LoopState.of(group, 1).channels() > channelsBefore || now.open.get() > 0) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new AssertionError("not noticed within " + SECONDS + " s: " + now.channels.stream()
+                        .filter(Channel::isOpen).toList());
+            }
+        }
+        long detection = now.endedNanos - killed;
+        if (detection > TimeUnit.MILLISECONDS.toNanos(DETECTION_MILLIS)) {
+            throw new AssertionError("noticed after " + TimeUnit.NANOSECONDS.toMillis(detection) + " ms; expected "
+                    + DETECTION_MILLIS + " at most");
+        }
+        return Math.max(0, detection);
+    }
+
+    private static void checkConnects(Round now, Churn churn) {
+        if (churn == null) {
+            return;
+        }
+        for (ChannelFuture connect : churn.connects()) {
+            if (!connect.isDone()) {
+                throw new AssertionError("a connect is left pending: " + connect);
+            }
+            if (!connect.isSuccess()) {
+                checkCause("a connect", connect.cause());
+            } else if (now.point == KillPoint.HANDSHAKE) {
+                throw new AssertionError("connected to a process that does not speak the protocol");
+            }
+        }
+    }
+
+    private static void checkWrites(Round now) {
+        for (Traffic traffic : now.traffics) {
+            if (traffic.pendingWrites() != 0) {
+                throw new AssertionError(traffic.pendingWrites() + " writes are left pending");
+            }
+            traffic.failedWrites().forEach(cause -> checkCause("a write", cause));
+            traffic.exceptions().forEach(cause -> checkCause("a channel", cause));
+            if (now.point.isReset()) {
+                checkReset(traffic);
+            }
+        }
+    }
+
+    /**
+     * What says that the peer is gone, and not only that the channel has been closed: the exception that the channel
+     * is told, or that of a write if this comes first, as with every transport.
+     */
+    private static void checkReset(Traffic traffic) {
+        if (traffic.wasActive() && traffic.exceptions().isEmpty() && traffic.failedWrites().isEmpty()) {
+            throw new AssertionError("a channel was not told why it became inactive");
+        }
+        Throwable first = traffic.failedWrites().peek();
+        if (first != null && !saysLost(first)) {
+            throw new AssertionError("the first write that failed does not say why", first);
+        }
+        traffic.exceptions().forEach(cause -> {
+            if (!saysLost(cause)) {
+                throw new AssertionError("the channel was not told that the connection was reset", cause);
+            }
+        });
+    }
+
+    private static boolean saysLost(Throwable cause) {
+        return cause.getMessage() != null && (cause.getMessage().startsWith("Connection reset by peer")
+                || cause.getMessage().startsWith("Connection lost") || cause.getMessage().startsWith("Broken pipe"));
+    }
+
+    private static void checkCause(String what, Throwable cause) {
+        if (!(cause instanceof IOException)) {
+            throw new AssertionError(what + " failed with what is no IOException", cause);
+        }
+    }
+
+    void report(String what, long seed) {
+        Pulse.Verdict verdict = pulse.check();
+        StringBuilder detections = new StringBuilder();
+        worstDetection.forEach((point, nanos) -> detections.append(detections.isEmpty() ? "" : ", ")
+                .append(point.toString().toLowerCase().replace('_', ' ')).append(' ')
+                .append(String.format("%.1f", Faults.millis(nanos))));
+        long worst = worstDetection.values().stream().mapToLong(Long::longValue).max().orElse(0);
+        Faults.report("%s: lane %s, seed %d: %d kills; worst detection %.1f ms (bound %d ms), by kill point in ms: %s;"
+                        + " %s", what, Lane.current(), seed, kills, Faults.millis(worst), DETECTION_MILLIS, detections,
+                verdict);
+    }
+
+    /** Workers of dead peers are given back, and everything that was in flight. */
+    void awaitNothingLeft() throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+        // The listener's main one, and those of the heartbeats: the living process's, and the own one.
+        for (LoopState state = LoopState.of(group, 20); state.workers() > 3 || state.orphans() > 0;
+                state = LoopState.of(group, 20)) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new AssertionError("dead peers have left something behind: " + state);
+            }
+        }
+    }
+
+    InetSocketAddress address() {
+        return server.localAddress();
+    }
+
+    @Override
+    public void close() throws Exception {
+        pulse.close();
+        Peers.await(group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS));
+        leaks.assertNothingLeft();
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.faults;
+
+import io.github.nettyucx.channel.Peers;
+import io.github.nettyucx.channel.RawPeer;
+import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.UcxServerSocketChannel;
+import io.github.nettyucx.channel.UcxSocketChannel;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+
+import java.net.InetSocketAddress;
+import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
+
+/** A program that brings itself to a {@link KillPoint}, says that it is ready, and goes on until it is killed. */
+final class VictimMain {
+
+    static final int CONNECTIONS = 3;
+
+    private VictimMain() {
+    }
+
+    /** @param arguments the kill point, a seed, and the port to connect to when it is told to, or 0 to listen */
+    public static void main(String[] arguments) throws Exception {
+        KillPoint point = KillPoint.valueOf(arguments[0]);
+        SplittableRandom random = new SplittableRandom(Long.parseLong(arguments[1]));
+        int port = Integer.parseInt(arguments[2]);
+        if (port != 0) {
+            Child.say("connects");
+            Child.nextCommand();
+        }
+        if (point.killed == null) {
+            stayMute(port, random);
+            return;
+        }
+        CountDownLatch ready = new CountDownLatch(CONNECTIONS);
+        UcxEventLoopGroup group = new UcxEventLoopGroup(1);
+        ChannelHandler handler = new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                channel.pipeline().addLast(new Traffic(point.killed, random.split(), ready::countDown));
+            }
+        };
+        if (port == 0) {
+            boolean accepting = point != KillPoint.CONNECTING || random.nextBoolean();
+            InetSocketAddress address = (InetSocketAddress) new ServerBootstrap().group(group)
+                    .channel(UcxServerSocketChannel.class).option(ChannelOption.AUTO_READ, accepting)
+                    .childHandler(handler).bind(Peers.loopback(0)).sync().channel().localAddress();
+            Child.say("port " + address.getPort());
+            if (!accepting) {
+                Child.say("ready");
+            }
+        } else {
+            new Churn(new Bootstrap().group(group).channel(UcxSocketChannel.class).handler(handler),
+                    Peers.loopback(port), point.isChurning()).start(CONNECTIONS);
+        }
+        ready.await();
+        Child.say("ready");
+        Child.nextCommand();
+    }
+
+    /** Without a HELLO, or with half of one. */
+    private static void stayMute(int port, SplittableRandom random) throws Exception {
+        RawPeer peer = new RawPeer();
+        if (port == 0) {
+            Child.say("port " + peer.listen().getPort());
+            peer.accept();
+        } else {
+            peer.connect(Peers.loopback(port));
+        }
+        if (random.nextBoolean()) {
+            peer.say(new byte[32]);
+        }
+        Child.say("ready");
+        peer.until(() -> false, "nobody kills this process");
+    }
+}

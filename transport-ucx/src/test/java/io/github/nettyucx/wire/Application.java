@@ -1,0 +1,530 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.wire;
+
+import io.netty.buffer.ByteBuf;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/**
+ * Uses a connection as a channel does: acts when it has been told that there is something to do, never otherwise, so
+ * that a notification that is missing is a run that stops.
+ */
+final class Application implements ConnectionListener {
+
+    private enum Phase {
+        CONNECTING, ACTIVE, LINGERING, CLOSED
+    }
+
+    private static final class OutOfMemory extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+    }
+
+    private final FakeLink link;
+    private final Dice dice;
+    private final FakePort port;
+    private final ProtocolWatch watch;
+    private final Connection.Limits limits;
+    private final ApplicationPlan plan;
+    private final Connection connection;
+    private final StreamPattern ownStream;
+    private final StreamPattern peerStream;
+    private final Deque<Runnable> ready = new ArrayDeque<>();
+    private final List<ByteBuf> stashes = new ArrayList<>();
+    private Phase phase = Phase.CONNECTING;
+    private boolean opened;
+    private IOException failure;
+    private boolean acknowledged;
+    private Application peer;
+    private boolean trusting = true;
+
+    private int burstsLeft;
+    private int pausesLeft;
+    private int memoryFailuresLeft;
+
+    private long flushed;
+    private long sent;
+    private long done;
+    private int unremoved;
+    private boolean waiting;
+    private boolean outputScheduled;
+    private boolean finished;
+
+    private boolean autoRead;
+    private boolean readPending;
+    private boolean inputScheduled;
+    private boolean inputShutdown;
+    private boolean ended;
+    private long received;
+
+    Application(FakeLink link, FakePort port, Connection.Limits limits, ApplicationPlan plan, int stream, int otherStream) {
+        this.link = link;
+        this.dice = link.dice;
+        this.port = port;
+        this.limits = limits;
+        this.plan = plan;
+        watch = new ProtocolWatch(limits.window(), limits.maxMessage());
+        ownStream = new StreamPattern(stream);
+        peerStream = new StreamPattern(otherStream);
+        connection = new Connection(limits, this, this::stash);
+        port.serve(connection, watch);
+        burstsLeft = plan.bursts();
+        pausesLeft = plan.pauses();
+        memoryFailuresLeft = plan.memoryFailures();
+        autoRead = pausesLeft == 0 || dice.chance(50);
+    }
+
+    void connectTo(Application other) {
+        peer = other;
+        watch.watchWith(other.watch);
+    }
+
+    /** The peer will break the protocol, so that it does not matter what it sends. */
+    void trustsNobody() {
+        trusting = false;
+        watch.looksAway();
+    }
+
+    ProtocolWatch watch() {
+        return watch;
+    }
+
+    void start() {
+        connection.start(port);
+    }
+
+    // ------------------------------------------------------------------------------------------- what it is told
+
+    private void assertTold(String what) {
+        assertTrue(phase != Phase.CLOSED, () -> what + " after the close");
+        assertNull(failure, () -> what + " after the failure");
+        port.trace(() -> what);
+    }
+
+    @Override
+    public void connectionOpened() {
+        assertTold("opened");
+        assertFalse(opened, "opened twice");
+        opened = true;
+        ready.add(this::opened);
+    }
+
+    @Override
+    public void connectionFailed(IOException cause) {
+        assertTold("failed: " + cause);
+        assertNotNull(cause.getMessage());
+        failure = cause;
+        if (phase == Phase.CONNECTING) {
+            ready.add(this::close);
+        } else {
+            scheduleOutput();
+            scheduleInput();
+        }
+    }
+
+    @Override
+    public void inputReady() {
+        assertTold("input is ready");
+        if (readPending || failure != null) {
+            scheduleInput();
+        }
+    }
+
+    @Override
+    public void outputReady() {
+        assertTold("output is ready");
+        if (waiting || !connection.outbound().isIdle()) {
+            scheduleOutput();
+        }
+    }
+
+    @Override
+    public void outputAcknowledged() {
+        assertTold("output is acknowledged");
+        assertFalse(acknowledged, "acknowledged twice");
+        acknowledged = true;
+        if (phase == Phase.LINGERING) {
+            scheduleOutput();
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- its turn
+
+    /** @return whether there was anything to do */
+    boolean turn() {
+        boolean work;
+        try {
+            work = port.turn();
+        } catch (OutOfMemory e) {
+            // Of the handshake. A loop logs it, and goes on.
+            work = true;
+        }
+        for (int n = ready.size(); n > 0; n--) {
+            work = true;
+            ready.poll().run();
+        }
+        return work;
+    }
+
+    /** Does one of the things that it does unasked. @return whether there was one left */
+    boolean act() {
+        if (phase != Phase.ACTIVE) {
+            return false;
+        }
+        if (ended && !connection.isOpen()) {
+            close();
+            return true;
+        }
+        if (pausesLeft > 0 && dice.chance(50)) {
+            pausesLeft--;
+            setAutoRead(!autoRead || pausesLeft == 0);
+            return true;
+        }
+        if (burstsLeft > 0) {
+            burstsLeft--;
+            flushed = burstsLeft == 0 ? plan.bytes()
+                    : Math.min(plan.bytes(), flushed + dice.between(1, (int) (plan.bytes() / plan.bursts()) + 1));
+            write();
+            continueWriting();
+            return true;
+        }
+        if (pausesLeft > 0) {
+            pausesLeft--;
+            setAutoRead(!autoRead || pausesLeft == 0);
+            return true;
+        }
+        return false;
+    }
+
+    private void opened() {
+        if (phase == Phase.CONNECTING && connection.isOpen()) {
+            phase = Phase.ACTIVE;
+            if (autoRead) {
+                beginRead();
+            }
+        } else if (phase == Phase.CONNECTING) {
+            close();
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- writing
+
+    private void scheduleOutput() {
+        if (!outputScheduled) {
+            outputScheduled = true;
+            ready.add(this::runOutput);
+        }
+    }
+
+    private void runOutput() {
+        outputScheduled = false;
+        if (phase != Phase.ACTIVE && phase != Phase.LINGERING) {
+            return;
+        }
+        removeCompleted();
+        if (phase == Phase.LINGERING || done < flushed) {
+            write();
+        }
+        continueWriting();
+    }
+
+    private void removeCompleted() {
+        int completed = connection.outbound().completed();
+        done += completed;
+        unremoved -= completed;
+        assertTrue(unremoved >= 0, "more has completed than was sent");
+    }
+
+    private void write() {
+        boolean more = writeSome();
+        waiting = done < flushed;
+        connection.settle();
+        if (more) {
+            scheduleOutput();
+        }
+    }
+
+    private boolean writeSome() {
+        Outbound outbound = connection.outbound();
+        for (int spins = dice.between(1, 16); spins > 0; spins--) {
+            removeCompleted();
+            if (sent == flushed || !connection.isOpen() || outbound.isFailed()) {
+                return false;
+            }
+            int room = outbound.room();
+            long rest = flushed - sent;
+            if (room == 0 || !outbound.isWorthwhile(room) && rest > room) {
+                return false;
+            }
+            send(outbound, (int) Math.min(rest, Math.min(room, dice.between(1, plan.largestPiece()))));
+        }
+        return true;
+    }
+
+    private void send(Outbound outbound, int length) {
+        ByteBuf memory = link.memory.allocate(length);
+        ownStream.write(memory, sent, length);
+        boolean copied = dice.chance(plan.copyPercent());
+        int flushedWith = copied && unremoved == 0 ? 0 : length;
+        boolean taken = outbound.send(TrackedMemory.addressOf(memory), length, memory, flushedWith,
+                connection.inbound().takeGrant());
+        if (!taken) {
+            memory.release();
+        }
+        if (outbound.isFailed()) {
+            return;
+        }
+        sent += length;
+        if (flushedWith == 0 || !copied && outbound.isIdle()) {
+            done += length;
+        } else {
+            unremoved += length;
+        }
+    }
+
+    private void continueWriting() {
+        if (phase == Phase.LINGERING) {
+            linger();
+        } else if (phase == Phase.ACTIVE && burstsLeft == 0 && done == flushed && !finished && connection.isOpen()) {
+            if (plan.closesUnread() || plan.closesWhenDone() && ended) {
+                startLinger();
+            } else {
+                finish(false);
+            }
+        }
+    }
+
+    private void finish(boolean readsNoMore) {
+        finished = true;
+        connection.outbound().finish(readsNoMore);
+        connection.settle();
+    }
+
+    // ------------------------------------------------------------------------------------------- reading
+
+    private void setAutoRead(boolean on) {
+        autoRead = on;
+        port.trace(() -> on ? "goes on reading" : "pauses");
+        if (on) {
+            beginRead();
+        } else {
+            readPending = false;
+            connection.wanted(false);
+        }
+    }
+
+    private void beginRead() {
+        readPending = true;
+        connection.wanted(true);
+        Inbound inbound = connection.inbound();
+        if (inbound.isReadable() || failure != null || inbound.isAtEnd() && !ended) {
+            scheduleInput();
+        }
+    }
+
+    private void scheduleInput() {
+        if (!inputScheduled) {
+            inputScheduled = true;
+            ready.add(this::runInput);
+        }
+    }
+
+    private void runInput() {
+        inputScheduled = false;
+        if (phase != Phase.ACTIVE) {
+            return;
+        }
+        Inbound inbound = connection.inbound();
+        if (failure != null) {
+            while (inbound.isReadable()) {
+                read(inbound);
+            }
+            long deliverable = watch.deliverableBytes(link.weather.inlinePercent() == 100 && plan.memoryFailures() == 0
+                    && !link.hasFailedOperation());
+            assertTrue(inputShutdown || !trusting || received >= deliverable, () -> "only " + received + " of the "
+                    + deliverable + " bytes that lie in memory could be read");
+            close();
+            return;
+        }
+        if (!readPending) {
+            return;
+        }
+        if (inbound.isReadable()) {
+            for (int n = dice.between(1, plan.readsPerTurn()); n > 0 && inbound.isReadable(); n--) {
+                if (!read(inbound)) {
+                    break;
+                }
+            }
+            readPending = autoRead;
+            connection.wanted(readPending);
+            connection.settle();
+            if (readPending && (inbound.isReadable() || inbound.isAtEnd())) {
+                scheduleInput();
+            }
+        } else if (inbound.isAtEnd()) {
+            end();
+        }
+    }
+
+    private boolean read(Inbound inbound) {
+        // Reads of single bytes shall not take all the time when there are very many.
+        int limit = received > 4096 ? 2000 : plan.readLimit();
+        ByteBuf buffer = inbound.read(dice.between(1, limit), this::memory);
+        if (buffer == null) {
+            return false;
+        }
+        assertTrue(buffer.isReadable(), "read nothing");
+        if (trusting) {
+            peerStream.check(buffer, received);
+        }
+        received += buffer.readableBytes();
+        buffer.release();
+        return true;
+    }
+
+    private void end() {
+        if (!ended) {
+            port.trace(() -> "end of input after " + received + " bytes");
+            if (trusting && !inputShutdown) {
+                assertTrue(peer.watch.hasSentFin(), "ended without a FIN");
+                assertEquals(peer.sent, received, "ended too early");
+            }
+            ended = true;
+            readPending = false;
+            if (finished && plan.closesWhenDone() && acknowledged) {
+                close();
+            } else if (burstsLeft == 0 && done == flushed && plan.closesWhenDone() && !finished) {
+                startLinger();
+            }
+        }
+    }
+
+    private ByteBuf memory(int length) {
+        return link.memory.allocate(dice.chance(50) ? length : length + dice.below(3000));
+    }
+
+    private ByteBuf stash(int length) {
+        // A connection that has none for its handshake fails, which HandshakeTest shows; here it is the messages that matter.
+        if (memoryFailuresLeft > 0 && opened && dice.chance(20)) {
+            memoryFailuresLeft--;
+            port.trace(() -> "has no memory");
+            throw new OutOfMemory();
+        }
+        ByteBuf buffer = link.memory.allocate(length);
+        stashes.removeIf(stash -> stash.refCnt() == 0);
+        stashes.add(buffer);
+        long memory = stashes.stream().mapToLong(ByteBuf::capacity).sum();
+        assertTrue(memory <= 3L * limits.window() + 2 * Hello.LENGTH,
+                () -> memory + " bytes of memory for a window of " + limits.window());
+        return buffer;
+    }
+
+    // ------------------------------------------------------------------------------------------- closing
+
+    /** A close that delivers what was written before it. */
+    void startLinger() {
+        if (phase != Phase.ACTIVE || !connection.isOpen() || !connection.inbound().peerReads()) {
+            close();
+            return;
+        }
+        port.trace(() -> "lingers");
+        phase = Phase.LINGERING;
+        burstsLeft = 0;
+        discardInput();
+        scheduleOutput();
+    }
+
+    /** Reads no more, but goes on writing. */
+    void discardInput() {
+        if (phase == Phase.ACTIVE || phase == Phase.LINGERING) {
+            inputShutdown = true;
+            watch.discards();
+            connection.discardInput();
+        }
+    }
+
+    private void linger() {
+        if (connection.isOpen() && done == flushed && !finished) {
+            finish(true);
+        }
+        Outbound outbound = connection.outbound();
+        boolean everythingArrived = !outbound.isOpen() && !outbound.isFinishing() && outbound.isIdle();
+        if (!connection.isOpen() || !connection.inbound().peerReads() || everythingArrived) {
+            close();
+        }
+    }
+
+    /** Gives everything back, at once. */
+    void close() {
+        if (phase != Phase.CLOSED) {
+            port.trace(() -> "closes after " + received + " bytes in, " + done + " bytes out");
+            phase = Phase.CLOSED;
+            connection.close();
+            port.close();
+            connection.close();
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- what came of it
+
+    boolean isClosed() {
+        return phase == Phase.CLOSED;
+    }
+
+    boolean isLingering() {
+        return phase == Phase.LINGERING;
+    }
+
+    FakePort port() {
+        return port;
+    }
+
+    boolean isActive() {
+        return phase == Phase.ACTIVE;
+    }
+
+    boolean isOpened() {
+        return opened;
+    }
+
+    IOException failure() {
+        return failure;
+    }
+
+    boolean hasEnded() {
+        return ended;
+    }
+
+    boolean isAcknowledged() {
+        return acknowledged;
+    }
+
+    boolean isInputShutdown() {
+        return inputShutdown;
+    }
+
+    long received() {
+        return received;
+    }
+
+    long flushed() {
+        return flushed;
+    }
+
+    void assertDone() {
+        assertEquals(plan.bytes(), done, port.name() + " has not written everything");
+    }
+
+    Connection connection() {
+        return connection;
+    }
+}

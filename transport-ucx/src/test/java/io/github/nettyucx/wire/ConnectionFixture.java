@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.wire;
+
+import io.github.nettyucx.ucp.UcsStatus;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import org.junit.jupiter.api.AfterEach;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A connection over a {@link ScriptedPort}, and what it tells. */
+abstract class ConnectionFixture implements ConnectionListener {
+
+    static final int UCX_1_22_0 = 1 << 24 | 22 << 16;
+    static final int PEER = 0xbeef;
+    static final int WINDOW = 16 * 1024;
+    static final int MAX_MESSAGE = 4 * 1024;
+
+    final ScriptedPort port = new ScriptedPort();
+    final Connection connection = new Connection(
+            new Connection.Limits(UCX_1_22_0, WINDOW, MAX_MESSAGE), this, this::allocate);
+    final List<String> told = new ArrayList<>();
+    IOException failure;
+    boolean noMemory;
+
+    ByteBuf allocate(int capacity) {
+        if (noMemory) {
+            throw new OutOfMemoryError("as the test wants it");
+        }
+        return port.memory.allocate(capacity);
+    }
+
+    @Override
+    public void connectionOpened() {
+        told.add("opened");
+    }
+
+    @Override
+    public void connectionFailed(IOException cause) {
+        told.add("failed");
+        failure = cause;
+    }
+
+    @Override
+    public void inputReady() {
+        told.add("input");
+    }
+
+    @Override
+    public void outputReady() {
+        told.add("output");
+    }
+
+    @Override
+    public void outputAcknowledged() {
+        told.add("acknowledged");
+    }
+
+    @AfterEach
+    void everythingIsGivenBack() {
+        connection.close();
+        port.completeAll();
+        port.poll();
+        assertFalse(port.isRegistered());
+        assertFalse(port.isTracked());
+        port.assertEverythingReturned();
+    }
+
+    static byte[] hello(int version, int ucxVersion) {
+        ByteBuf bytes = Unpooled.buffer(Hello.LENGTH);
+        new Hello(version, ucxVersion, PEER, WINDOW, MAX_MESSAGE).encode(bytes);
+        return bytes.array();
+    }
+
+    /** Through the handshake. */
+    void open() {
+        connection.start(port);
+        port.poll();
+        port.helloArrives(hello(Hello.VERSION, UCX_1_22_0));
+        port.poll();
+        assertTrue(connection.isOpen());
+        told.clear();
+    }
+
+    void send(int length) {
+        ByteBuf memory = allocate(length).writeZero(length);
+        if (!connection.outbound().send(TrackedMemory.addressOf(memory), length, memory, length,
+                connection.inbound().takeGrant())) {
+            memory.release();
+        }
+        connection.settle();
+    }
+
+    String read(int limit) {
+        ByteBuf buffer = connection.inbound().read(limit, this::allocate);
+        connection.settle();
+        if (buffer == null) {
+            return null;
+        }
+        String text = buffer.toString(StandardCharsets.US_ASCII);
+        buffer.release();
+        return text;
+    }
+
+    static byte[] text(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    void assertFailed(Class<? extends IOException> type, String message) {
+        assertInstanceOf(type, failure);
+        assertEquals(message, failure.getMessage());
+        assertEquals(1, told.stream().filter("failed"::equals).count());
+        assertFalse(connection.isOpen());
+        connection.endpointFailed(UcsStatus.ERR_CONNECTION_RESET);
+        port.poll();
+        assertEquals(1, told.stream().filter("failed"::equals).count(), "told twice");
+    }
+}

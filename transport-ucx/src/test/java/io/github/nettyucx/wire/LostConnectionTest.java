@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.wire;
+
+import io.github.nettyucx.ucp.UcsStatus;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.net.SocketException;
+import java.util.List;
+
+import static io.github.nettyucx.wire.ScriptedPort.INLINE;
+import static io.github.nettyucx.wire.ScriptedPort.PENDING;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+class LostConnectionTest extends ConnectionFixture {
+
+    // ------------------------------------------------------------------------------------------- loss
+
+    @Test
+    void isResetWhenTheEndpointFails() {
+        open();
+        connection.endpointFailed(UcsStatus.ERR_CONNECTION_RESET);
+        assertFailed(SocketException.class, "Connection reset by peer");
+    }
+
+    @Test
+    void isResetWhenTheEndpointTimesOut() {
+        open();
+        connection.endpointFailed(UcsStatus.ERR_ENDPOINT_TIMEOUT);
+        assertFailed(SocketException.class, "Connection reset by peer");
+    }
+
+    @Test
+    void tellsAnyOtherReason() {
+        open();
+        connection.endpointFailed(UcsStatus.ERR_IO_ERROR);
+        assertFailed(SocketException.class, "Connection lost: IO_ERROR");
+    }
+
+    @Test
+    void givesOutWhatHadArrivedBeforeTheLoss() {
+        open();
+        port.deliver(Tag.DATA, 0, text("last words"));
+        connection.endpointFailed(UcsStatus.ERR_CONNECTION_RESET);
+        assertEquals("last words", read(100));
+        assertFalse(connection.inbound().isAtEnd());
+    }
+
+    @Test
+    void endsInOrderWhenThePeerGoesAfterItsEnd() {
+        open();
+        port.deliver(Tag.DATA, 0, text("last words"));
+        port.deliver(Tag.FIN, Tag.FIN_HALF);
+        told.clear();
+        connection.endpointFailed(UcsStatus.ERR_CONNECTION_RESET);
+        assertEquals(List.of("output", "input"), told);
+        assertNull(failure);
+        assertTrue(connection.outbound().isFailed());
+        assertEquals("last words", read(100));
+        assertTrue(connection.inbound().isAtEnd());
+    }
+
+    @Test
+    void waitsForNoAcknowledgementOfAPeerThatHasGone() {
+        open();
+        connection.outbound().finish(true);
+        connection.settle();
+        port.deliver(Tag.FIN, Tag.FIN_CLOSE);
+        told.clear();
+        connection.endpointFailed(UcsStatus.ERR_CONNECTION_RESET);
+        assertEquals(List.of("output", "acknowledged", "input"), told);
+    }
+
+    @Test
+    void isResetWhenThePeerGoesBeforeAllItsBytesWereFetched() {
+        open();
+        port.deliver(Tag.DATA, 0, text("here"));
+        port.deliver(Tag.DATA, 0, text("never"));
+        port.answer(INLINE, PENDING);
+        port.deliver(Tag.FIN, Tag.FIN_HALF);
+        connection.endpointFailed(UcsStatus.ERR_CONNECTION_RESET);
+        assertFailed(SocketException.class, "Connection reset by peer");
+        assertEquals("here", read(100));
+        assertNull(read(100));
+        assertFalse(connection.inbound().isAtEnd(), "a stream that is cut short has no end");
+    }
+
+    @Test
+    void failsWithAnOperationThatFailsWithoutTheEndpoint() {
+        open();
+        port.answer(PENDING);
+        send(10);
+        port.complete(port.lastRequest(), UcsStatus.ERR_IO_ERROR);
+        port.poll();
+        connection.outbound().completed();
+        port.poll();
+        assertFailed(SocketException.class, "Connection lost: IO_ERROR");
+    }
+
+    @Test
+    void failsWithAReceiveThatFailsWithoutTheEndpoint() {
+        open();
+        port.deliver(Tag.DATA, 0, text("never"));
+        port.answer(UcsStatus.ERR_NO_MEMORY);
+        assertNull(read(10));
+        assertTrue(port.isTracked(), "the next turn has to look at it");
+        port.poll();
+        assertFailed(SocketException.class, "Connection lost: NO_MEMORY");
+    }
+
+    @Test
+    void failsWithAnAcknowledgementThatCannotBeSent() {
+        open();
+        port.answer(UcsStatus.ERR_IO_ERROR);
+        port.deliver(Tag.FIN, Tag.FIN_HALF);
+        port.poll();
+        assertFalse(connection.isOpen());
+        assertTrue(connection.outbound().isFailed());
+    }
+
+    @Test
+    void waitsForTheEndpointsReasonWhenAnOperationFailsBecauseOfIt() {
+        open();
+        port.answer(UcsStatus.ERR_CANCELED);
+        port.failing();
+        send(10);
+        port.poll();
+        assertNull(failure);
+        connection.endpointFailed(UcsStatus.ERR_CONNECTION_RESET);
+        assertFailed(SocketException.class, "Connection reset by peer");
+    }
+
+    @Test
+    void dropsWhatArrivesAfterTheLoss() {
+        open();
+        connection.endpointFailed(UcsStatus.ERR_CONNECTION_RESET);
+        told.clear();
+        assertTrue(port.isDropped(port.deliver(Tag.DATA, 0, text("late"))));
+        port.deliver(Tag.FIN, 0);
+        assertEquals(List.of(), told);
+    }
+
+    // ------------------------------------------------------------------------------------------- violations
+
+    @ParameterizedTest
+    @CsvSource({"0", "5", "15"})
+    void refusesUnknownTypes(int type) {
+        open();
+        port.deliver(type, 0);
+        assertFailed(ProtocolException.class, "the peer sent a message of unknown type " + type);
+    }
+
+    @Test
+    void refusesMoreCreditThanThereIs() {
+        open();
+        port.deliver(Tag.CREDIT, 1);
+        assertFailed(ProtocolException.class, "the peer granted 1 bytes, more than its window has");
+    }
+
+    @Test
+    void refusesCreditBeforeAnythingWasSent() {
+        connection.start(port);
+        port.poll();
+        port.deliver(Tag.DATA, 1, text("x"));
+        assertFailed(ProtocolException.class, "the peer granted 1 bytes, more than its window has");
+    }
+
+    @Test
+    void refusesAnAcknowledgementThatItDidNotAskFor() {
+        open();
+        port.deliver(Tag.FIN_ACK, 0);
+        assertFailed(ProtocolException.class, "the peer acknowledged an end of stream that was not sent");
+    }
+
+    @Test
+    void refusesASecondAcknowledgement() {
+        open();
+        connection.outbound().finish(false);
+        port.deliver(Tag.FIN_ACK, 0);
+        port.deliver(Tag.FIN_ACK, 0);
+        assertFailed(ProtocolException.class, "the peer acknowledged an end of stream that was not sent");
+    }
+
+    @Test
+    void refusesASecondEnd() {
+        open();
+        port.deliver(Tag.FIN, Tag.FIN_HALF);
+        port.deliver(Tag.FIN, Tag.FIN_HALF);
+        assertFailed(ProtocolException.class, "the peer ended its stream twice");
+    }
+
+    @Test
+    void refusesDataAfterTheEnd() {
+        open();
+        port.deliver(Tag.FIN, Tag.FIN_HALF);
+        port.deliver(Tag.DATA, 0, text("x"));
+        assertFailed(ProtocolException.class, "the peer sent data after the end of its stream");
+    }
+
+    @Test
+    void refusesEmptyData() {
+        open();
+        port.deliver(Tag.DATA, 0);
+        assertFailed(ProtocolException.class, "the peer sent a message of 0 bytes; expected 1 to 4096");
+    }
+
+    @Test
+    void refusesDataThatIsTooLong() {
+        open();
+        port.deliver(Tag.DATA, 0, new byte[MAX_MESSAGE + 1]);
+        assertFailed(ProtocolException.class, "the peer sent a message of 4097 bytes; expected 1 to 4096");
+    }
+
+    @Test
+    void refusesMoreThanTheWindow() {
+        open();
+        for (int i = 0; i < 3; i++) {
+            port.deliver(Tag.DATA, 0, new byte[MAX_MESSAGE]);
+        }
+        port.deliver(Tag.DATA, 0, new byte[MAX_MESSAGE]);
+        assertFailed(ProtocolException.class,
+                "the peer sent 256 bytes more than its credit allows (window: 16384 bytes)");
+        assertEquals(MAX_MESSAGE, read(WINDOW).length(), "what came before can be read");
+    }
+
+    @Test
+    void refusesControlMessagesWithBytes() {
+        open();
+        port.deliver(Tag.CREDIT, 0, text("why?"));
+        assertFailed(ProtocolException.class, "the peer sent 4 bytes with a message of type 2; expected none");
+    }
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.wire;
+
+import io.github.nettyucx.ucp.UcsStatus;
+import io.github.nettyucx.worker.EndpointPort;
+import io.github.nettyucx.worker.InFlight;
+import io.github.nettyucx.worker.MessageSink;
+import io.netty.util.ReferenceCounted;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** An endpoint that does what a test tells it to. What it is not told to complete stays in flight. */
+final class ScriptedPort implements EndpointPort {
+
+    static final long INLINE = UcsStatus.OK;
+    static final long PENDING = Long.MAX_VALUE;
+    static final int CHANNEL_ID = 0xcafe;
+
+    /** A message that was sent. */
+    record Sent(long address, long length, long tag, long request) {
+        int type() {
+            return Tag.type(tag);
+        }
+
+        int value() {
+            return Tag.value(tag);
+        }
+    }
+
+    private static final class Operation {
+        private int status = UcsStatus.INPROGRESS;
+        private boolean freed;
+        private boolean abandoned;
+        private ReferenceCounted owner;
+        private Runnable effect;
+    }
+
+    final TrackedMemory memory = new TrackedMemory();
+    final List<Sent> sent = new ArrayList<>();
+    private final List<Operation> operations = new ArrayList<>();
+    private final List<byte[]> messages = new ArrayList<>();
+    private final List<Long> dropped = new ArrayList<>();
+    private final List<Long> receives = new ArrayList<>();
+    private final Deque<Long> answers = new ArrayDeque<>();
+    private InFlight tracked;
+    private MessageSink sink;
+    private TrackedMemory.Range helloTarget;
+    private long helloReceive;
+    private byte[] helloSent;
+    private boolean failing;
+
+    /** What the next operations answer; after these, operations complete at once. */
+    void answer(long... next) {
+        for (long answer : next) {
+            answers.add(answer);
+        }
+    }
+
+    private long post(Runnable effect) {
+        long answer = answers.isEmpty() ? INLINE : answers.poll();
+        if (answer < 0) {
+            return answer;
+        }
+        if (answer == INLINE) {
+            effect.run();
+            return INLINE;
+        }
+        Operation operation = new Operation();
+        operation.effect = effect;
+        operations.add(operation);
+        return operations.size();
+    }
+
+    /** Completes an operation that was answered with {@link #PENDING}. */
+    void complete(long request, int status) {
+        Operation operation = operations.get((int) request - 1);
+        if (status == UcsStatus.OK) {
+            operation.effect.run();
+        }
+        operation.status = status;
+        if (operation.abandoned) {
+            operation.freed = true;
+            if (operation.owner != null) {
+                operation.owner.release();
+            }
+        }
+    }
+
+    void completeAll() {
+        for (int i = 1; i <= operations.size(); i++) {
+            if (operations.get(i - 1).status == UcsStatus.INPROGRESS) {
+                complete(i, UcsStatus.OK);
+            }
+        }
+    }
+
+    /** The request of the message that was sent last. */
+    long lastRequest() {
+        return sent.getLast().request();
+    }
+
+    /** The request of a receive, by the order of the calls. */
+    long receive(int number) {
+        return receives.get(number);
+    }
+
+    int receiveCount() {
+        return receives.size();
+    }
+
+    /** A message that has arrived. */
+    long message(byte... bytes) {
+        messages.add(bytes);
+        return messages.size();
+    }
+
+    boolean isDropped(long message) {
+        return dropped.contains(message);
+    }
+
+    int droppedCount() {
+        return dropped.size();
+    }
+
+    void assertEverythingReturned() {
+        for (Operation operation : operations) {
+            assertTrue(operation.freed, "an operation was never freed");
+        }
+        memory.assertReleased();
+    }
+
+    // ------------------------------------------------------------------------------------------- the connection's side
+
+    @Override
+    public long flush() {
+        return post(() -> {
+        });
+    }
+
+    @Override
+    public long sendStream(long address, long length) {
+        TrackedMemory.Range range = memory.at(address, length);
+        return post(() -> helloSent = range.read());
+    }
+
+    @Override
+    public long receiveStream(long address, long length) {
+        helloTarget = memory.at(address, length);
+        answers.addFirst(PENDING);
+        helloReceive = post(() -> {
+        });
+        return helloReceive;
+    }
+
+    @Override
+    public long send(long address, long length, long tag) {
+        if (length > 0) {
+            memory.at(address, length);
+        }
+        long request = post(() -> {
+        });
+        sent.add(new Sent(address, length, tag, request));
+        return request;
+    }
+
+    @Override
+    public long receive(long message, long address, long length) {
+        byte[] bytes = messages.get((int) message - 1);
+        if (length == 0) {
+            dropped.add(message);
+            return bytes.length == 0 ? UcsStatus.OK : UcsStatus.ERR_MESSAGE_TRUNCATED;
+        }
+        assertEquals(bytes.length, length);
+        TrackedMemory.Range range = memory.at(address, length);
+        long request = post(() -> range.write(bytes));
+        receives.add(request);
+        return request;
+    }
+
+    @Override
+    public boolean isFailing() {
+        return failing;
+    }
+
+    @Override
+    public int status(long request) {
+        return operation(request).status;
+    }
+
+    @Override
+    public void free(long request) {
+        assertNotEquals(UcsStatus.INPROGRESS, operation(request).status, "freed while it runs");
+        operation(request).freed = true;
+    }
+
+    @Override
+    public void abandon(long request, ReferenceCounted owner) {
+        Operation operation = operation(request);
+        operation.abandoned = true;
+        operation.owner = owner;
+    }
+
+    private Operation operation(long request) {
+        Operation operation = operations.get((int) request - 1);
+        assertTrue(!operation.freed && !operation.abandoned, "used after it was given back");
+        return operation;
+    }
+
+    @Override
+    public void track(InFlight operation) {
+        assertTrue(tracked == null, "tracked twice");
+        tracked = operation;
+    }
+
+    @Override
+    public void register(int channelId, MessageSink messageSink) {
+        sink = messageSink;
+    }
+
+    @Override
+    public void unregister(int channelId) {
+        sink = null;
+    }
+
+    @Override
+    public int newChannelId() {
+        return CHANNEL_ID;
+    }
+
+    // ------------------------------------------------------------------------------------------- the loop's side
+
+    boolean isTracked() {
+        return tracked != null;
+    }
+
+    boolean isRegistered() {
+        return sink != null;
+    }
+
+    /** Polls what is in flight, as the loop does in every turn. */
+    void poll() {
+        if (tracked != null && !tracked.poll()) {
+            tracked = null;
+        }
+    }
+
+    /** Delivers a message of {@code type}. @return its handle */
+    long deliver(int type, int value, byte... bytes) {
+        long message = message(bytes);
+        sink.onMessage(Tag.of(CHANNEL_ID, type, value), message, bytes.length);
+        return message;
+    }
+
+    byte[] helloSent() {
+        return helloSent;
+    }
+
+    /** The peer's first bytes arrive. */
+    void helloArrives(byte[] bytes) {
+        helloTarget.write(bytes);
+        complete(helloReceive, UcsStatus.OK);
+    }
+
+    /** UCX has reported the endpoint's failure, and the loop has not yet passed it on. */
+    void failing() {
+        failing = true;
+    }
+}
