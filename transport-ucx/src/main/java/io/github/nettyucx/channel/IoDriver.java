@@ -15,6 +15,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Input and output of one event loop, whatever the loop's shape: the turns of its {@link ProgressEngine}, what it does
@@ -33,6 +34,10 @@ public final class IoDriver {
      */
     private static final long BUSY_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
     private static final long BUSY_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** While channels linger: how often the loop looks at the time, and its pause where UCX does not let it sleep. */
+    private static final long LINGER_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long LINGER_PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
     // What nextWakeupNanos says: the loop is awake, sleeps without a limit, or else the time at which it will wake.
     private static final long AWAKE = -1L;
@@ -78,14 +83,21 @@ public final class IoDriver {
         return port == null ? engine() : port;
     }
 
-    /** Takes note of a channel that has been registered with the loop. */
-    public void add(Channel channel) {
+    /** Takes note of a channel that is being registered with the loop, until the registration is cancelled. */
+    public LoopRegistration register(Channel channel) {
         channels.add(channel);
-    }
+        return new LoopRegistration() {
 
-    /** Forgets a channel. */
-    public void remove(Channel channel) {
-        channels.remove(channel);
+            @Override
+            public ProgressEngine engine() throws IOException {
+                return IoDriver.this.engine();
+            }
+
+            @Override
+            public void cancel() {
+                channels.remove(channel);
+            }
+        };
     }
 
     /** How many channels are registered. Another thread's answer may be out of date. */
@@ -213,6 +225,46 @@ public final class IoDriver {
             if (channel instanceof UcxSocketChannel socket) {
                 socket.cutLinger();
             }
+        }
+    }
+
+    /**
+     * Closes all channels, and stays until those that have something to deliver have done so, or the time is over. For
+     * loops that end as soon as this turn does; what else they have to do, timers included, waits.
+     */
+    public void closeAllAndLinger(long limitNanos) {
+        closeAll();
+        long deadline = System.nanoTime() + limitNanos;
+        while (isLingering()) {
+            if (System.nanoTime() - deadline >= 0) {
+                cutLingering();
+                return;
+            }
+            try {
+                if (port().poll() == 0) {
+                    checkLingering();
+                    nap();
+                }
+            } catch (IOException | RuntimeException e) {
+                handleLoopException(e);
+            }
+        }
+    }
+
+    private void checkLingering() {
+        for (Channel channel : new ArrayList<>(channels)) {
+            if (channel instanceof UcxSocketChannel socket) {
+                socket.checkLinger();
+            }
+        }
+    }
+
+    private void nap() throws IOException {
+        if (port.arm()) {
+            port.await(LINGER_SLEEP_NANOS);
+        } else {
+            // Perhaps for long, see BUSY_NANOS.
+            LockSupport.parkNanos(LINGER_PAUSE_NANOS);
         }
     }
 

@@ -27,6 +27,7 @@ final class Linger {
     /** What {@link Outbound#moved()} was when it was last looked at. */
     private long movedBefore;
     private Future<?> timeout;
+    private long deadlineNanos;
     private boolean done;
 
     /**
@@ -51,7 +52,16 @@ final class Linger {
     }
 
     private void scheduleTimeout() {
+        deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
         timeout = loop.schedule(this::timedOut, timeoutMillis, TimeUnit.MILLISECONDS);
+    }
+
+    /** Ends the wait if its time is over: for a loop that does not run its timers any more. */
+    void checkTimeout() {
+        if (!done && System.nanoTime() - deadlineNanos >= 0) {
+            timeout.cancel(false);
+            timedOut();
+        }
     }
 
     private void timedOut() {

@@ -11,7 +11,6 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.RejectedExecutionHandler;
 import io.netty.util.internal.PlatformDependent;
 
-import java.io.IOException;
 import java.util.Iterator;
 import java.util.Queue;
 import java.util.concurrent.Executor;
@@ -79,20 +78,10 @@ public final class UcxEventLoop extends SingleThreadEventLoop {
         return driver;
     }
 
-    /** Everything of UCX that this loop has. Only for its own thread. */
-    ProgressEngine engine() throws IOException {
+    /** Registers a channel. Only for the loop's own thread. */
+    LoopRegistration attach(Channel channel) {
         assert inEventLoop();
-        return driver.engine();
-    }
-
-    void add(Channel channel) {
-        assert inEventLoop();
-        driver.add(channel);
-    }
-
-    void remove(Channel channel) {
-        assert inEventLoop();
-        driver.remove(channel);
+        return driver.register(channel);
     }
 
     @Override

@@ -37,8 +37,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A {@link ServerSocketChannel} that accepts {@link UcxSocketChannel}s. Use it with a {@link UcxEventLoopGroup}; its
- * children may be registered with another one.
+ * A {@link ServerSocketChannel} that accepts {@link UcxSocketChannel}s. Use it with a {@link UcxEventLoopGroup}, or
+ * with a {@code UcxIoHandler} on Netty 4.2; its children may be registered with another group.
  * <p>
  * A wildcard address accepts connections over IPv4 and over the IPv6 addresses that the host has at that time.
  */
@@ -60,6 +60,7 @@ public final class UcxServerSocketChannel extends AbstractChannel implements Ser
     private volatile State state = State.UNBOUND;
     private volatile InetSocketAddress local;
 
+    private LoopRegistration registration;
     private ProgressEngine engine;
     private final List<UcpListener> listeners = new ArrayList<>(2);
     /** Of each listener. */
@@ -133,17 +134,17 @@ public final class UcxServerSocketChannel extends AbstractChannel implements Ser
 
     @Override
     protected boolean isCompatible(EventLoop loop) {
-        return loop instanceof UcxEventLoop;
+        return KnownLoops.isCompatible(loop);
     }
 
     @Override
-    protected void doRegister() {
-        ((UcxEventLoop) eventLoop()).add(this);
+    protected void doRegister() throws Exception {
+        registration = KnownLoops.register(this);
     }
 
     @Override
     protected void doDeregister() {
-        ((UcxEventLoop) eventLoop()).remove(this);
+        registration.cancel();
         if (state == State.LISTENING) {
             // By way of the pipeline, where it cannot be refused.
             logger.warn("{} is closed because it was deregistered while it was bound: {}", this, BELONGS_TO_LOOP);
@@ -178,7 +179,7 @@ public final class UcxServerSocketChannel extends AbstractChannel implements Ser
         if (state != State.UNBOUND) {
             throw new IllegalStateException("already bound to " + local);
         }
-        engine = ((UcxEventLoop) eventLoop()).engine();
+        engine = registration.engine();
         if (wanted.getAddress().isAnyLocalAddress()) {
             listen(new InetSocketAddress(InetAddress.getByAddress(ANY_IPV4), wanted.getPort()));
             local = withPortOf(wanted, listeners.getFirst().localAddress());

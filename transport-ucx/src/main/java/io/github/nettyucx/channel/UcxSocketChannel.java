@@ -33,7 +33,7 @@ import java.util.concurrent.Executor;
 
 /**
  * A {@link SocketChannel} whose bytes travel over UCX: RDMA, shared memory or TCP, whichever is the fastest that the
- * two sides share. Use it with a {@link UcxEventLoopGroup}.
+ * two sides share. Use it with a {@link UcxEventLoopGroup}, or with a {@code UcxIoHandler} on Netty 4.2.
  * <p>
  * The threads' rules are Netty's: every method may be called from any thread.
  */
@@ -71,6 +71,7 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
     private volatile List<String> transports = List.of();
 
     private InetSocketAddress bindAddress;
+    private LoopRegistration registration;
     private Endpoint endpoint;
     private Connection connection;
     private ChannelInput input;
@@ -171,20 +172,24 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
 
     @Override
     protected boolean isCompatible(EventLoop loop) {
-        return loop instanceof UcxEventLoop;
+        return KnownLoops.isCompatible(loop);
     }
 
     // ------------------------------------------------------------------------------------------- opening
 
     @Override
     protected void doRegister() throws Exception {
-        UcxEventLoop loop = (UcxEventLoop) eventLoop();
+        registration = KnownLoops.register(this);
         if (incoming != null && state == State.UNCONNECTED) {
-            accept(loop.engine().workerForAccepting(
-                    incoming.localAddress().getAddress(), incoming.clientId()));
+            try {
+                accept(registration.engine().workerForAccepting(
+                        incoming.localAddress().getAddress(), incoming.clientId()));
+            } catch (Throwable t) {
+                // A channel whose registration fails is closed, but never deregistered.
+                registration.cancel();
+                throw t;
+            }
         }
-        // Last: a channel whose registration fails is closed, but never deregistered.
-        loop.add(this);
     }
 
     private void accept(Worker worker) {
@@ -201,7 +206,7 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
 
     @Override
     protected void doDeregister() {
-        ((UcxEventLoop) eventLoop()).remove(this);
+        registration.cancel();
         if (state == State.CONNECTING || state == State.ACTIVE) {
             // By way of the pipeline, where it cannot be refused.
             logger.warn("{} is closed because it was deregistered while it was connected: {}", this, BELONGS_TO_LOOP);
@@ -340,7 +345,7 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
                 }
                 InetSocketAddress to = ConnectAttempt.checked(remoteAddress);
                 InetSocketAddress from = localAddress == null ? bindAddress : ConnectAttempt.checked(localAddress);
-                Worker worker = ((UcxEventLoop) eventLoop()).engine().workerForConnecting(to);
+                Worker worker = registration.engine().workerForConnecting(to);
                 open(worker, (w, listener) -> w.connect(to, from, listener));
                 attempt = ConnectAttempt.connecting(UcxSocketChannel.this, to, promise);
             } catch (Throwable t) {
@@ -479,8 +484,15 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
 
     /** Ends the wait for a peer that has not taken everything. */
     void cutLinger() {
-        if (state == State.LINGERING) {
+        if (isLingering()) {
             linger.end();
+        }
+    }
+
+    /** The same, if the time for it has come; the loop does not run its timers any more. */
+    void checkLinger() {
+        if (isLingering()) {
+            linger.checkTimeout();
         }
     }
 

@@ -39,7 +39,7 @@ class BlockingHandlerTest {
 
     @OnEachLane
     void nobodyElseIsHeldUp() throws Exception {
-        assertHoldsUpItsOwnLoopOnly(new UcxEventLoopGroup(1), new UcxEventLoopGroup(2), new UcxEventLoopGroup(2),
+        assertHoldsUpItsOwnLoopOnly(TestLoops.newGroup(1), TestLoops.newGroup(2), TestLoops.newGroup(2),
                 UcxServerSocketChannel.class, UcxSocketChannel.class);
     }
 

@@ -9,6 +9,7 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
 import io.netty.util.ReferenceCountUtil;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -155,15 +156,15 @@ class ChurnTest {
 
     /** Same-host workers go when they have been unused for a second. */
     private void settle(Channel server) throws Exception {
-        UcxEventLoop serving = (UcxEventLoop) server.eventLoop();
-        UcxEventLoop connecting = (UcxEventLoop) peers.clientGroup.iterator().next();
+        EventLoop serving = server.eventLoop();
+        EventLoop connecting = TestLoops.first(peers.clientGroup);
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (serving.submit(() -> serving.engine().workerCount()).get() > 1
-                || connecting.submit(() -> connecting.engine().workerCount()).get() > 0) {
+        while (serving.submit(() -> TestLoops.driver(serving).engine().workerCount()).get() > 1
+                || connecting.submit(() -> TestLoops.driver(connecting).engine().workerCount()).get() > 0) {
             assertTrue(System.nanoTime() - deadline < 0, "the loops keep their workers");
             Thread.sleep(50);
         }
-        assertEquals(1, serving.submit(serving::registeredChannels).get(), "registered channels");
+        assertEquals(1, serving.submit(() -> TestLoops.driver(serving).channelCount()).get(), "registered channels");
     }
 
     private static int openDescriptors() throws IOException {

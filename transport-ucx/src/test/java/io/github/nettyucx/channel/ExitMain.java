@@ -40,7 +40,7 @@ final class ExitMain {
         int total = Integer.parseInt(arguments[2]);
         int size = Integer.parseInt(arguments[3]);
         Channel channel = new Bootstrap()
-                .group(new UcxEventLoopGroup(1, new DefaultThreadFactory("daemon", true)))
+                .group(TestLoops.newGroup(1, new DefaultThreadFactory("daemon", true)))
                 .channel(UcxSocketChannel.class).handler(new ChannelInboundHandlerAdapter())
                 .connect(Peers.loopback(port)).sync().channel();
         switch (end) {

@@ -24,7 +24,7 @@ final class FloodMain {
     public static void main(String[] arguments) throws Exception {
         InetSocketAddress server =
                 new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), Integer.parseInt(arguments[0]));
-        Bootstrap bootstrap = new Bootstrap().group(new UcxEventLoopGroup(1)).channel(UcxSocketChannel.class)
+        Bootstrap bootstrap = new Bootstrap().group(TestLoops.newGroup(1)).channel(UcxSocketChannel.class)
                 .handler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel channel) {

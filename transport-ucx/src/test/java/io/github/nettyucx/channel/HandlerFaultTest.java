@@ -39,7 +39,7 @@ class HandlerFaultTest {
     @OnEachLane(timeoutSeconds = 180)
     void whateverThrowsItIsAsWithNio() throws Exception {
         EventLoopGroup nio = new NioEventLoopGroup(2);
-        EventLoopGroup ucx = new UcxEventLoopGroup(2);
+        EventLoopGroup ucx = TestLoops.newGroup(2);
         // Most of the time of an exchange is waiting for what shall not happen.
         try (ExecutorService threads = Executors.newFixedThreadPool(AT_A_TIME)) {
             List<java.util.concurrent.Future<?>> exchanges = new ArrayList<>();

@@ -7,6 +7,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.util.concurrent.GlobalEventExecutor;
@@ -54,7 +55,7 @@ class KilledPeerTest {
                 // Newcomers are served as well.
                 Peers.await(peers.connect(echo, new Inbox()).close());
             }
-            awaitWorkers((UcxEventLoop) peers.serverGroup.iterator().next());
+            awaitWorkers(TestLoops.first(peers.serverGroup));
         }
         leaks.assertNothingLeft();
     }
@@ -78,12 +79,13 @@ class KilledPeerTest {
     }
 
     /** The main one, and the survivor's. */
-    private static void awaitWorkers(UcxEventLoop loop) throws Exception {
+    private static void awaitWorkers(EventLoop loop) throws Exception {
+        IoDriver driver = TestLoops.driver(loop);
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
-        while (loop.schedule(() -> loop.engine().workerCount(), 20, TimeUnit.MILLISECONDS).get() > 2) {
+        while (loop.schedule(() -> driver.engine().workerCount(), 20, TimeUnit.MILLISECONDS).get() > 2) {
             assertTrue(System.nanoTime() - deadline < 0, "workers of dead peers are kept");
         }
-        assertEquals(0, loop.submit(() -> loop.engine().orphanCount()).get(), "operations of dead connections");
+        assertEquals(0, loop.submit(() -> driver.engine().orphanCount()).get(), "operations of dead connections");
     }
 
     /** Sends everything back, so that both sides' queues are full when the process is killed. */

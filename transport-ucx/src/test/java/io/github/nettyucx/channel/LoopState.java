@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 
 import java.io.IOException;
@@ -18,11 +19,11 @@ public record LoopState(int workers, int orphans, int channels) {
 
     /** Asked by the loop itself, after an interval in which it sleeps as it likes. */
     public static LoopState of(EventLoopGroup group, long delayMillis) throws InterruptedException, ExecutionException {
-        UcxEventLoop loop = (UcxEventLoop) group.iterator().next();
-        return loop.schedule(() -> of(loop), delayMillis, TimeUnit.MILLISECONDS).get();
+        EventLoop loop = TestLoops.first(group);
+        return loop.schedule(() -> of(TestLoops.driver(loop)), delayMillis, TimeUnit.MILLISECONDS).get();
     }
 
-    private static LoopState of(UcxEventLoop loop) throws IOException {
-        return new LoopState(loop.engine().workerCount(), loop.engine().orphanCount(), loop.registeredChannels());
+    private static LoopState of(IoDriver driver) throws IOException {
+        return new LoopState(driver.engine().workerCount(), driver.engine().orphanCount(), driver.channelCount());
     }
 }

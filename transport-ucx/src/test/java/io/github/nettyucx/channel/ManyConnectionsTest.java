@@ -9,6 +9,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -110,16 +111,17 @@ class ManyConnectionsTest {
     /** Same-host workers go when they have been unused for a second. */
     private void awaitWorkersGone() throws Exception {
         for (EventLoopGroup group : List.of(peers.serverGroup, peers.clientGroup)) {
-            UcxEventLoop loop = (UcxEventLoop) group.iterator().next();
+            EventLoop loop = TestLoops.first(group);
+            IoDriver driver = TestLoops.driver(loop);
             // The server's main worker has its listener; the client has none.
             int kept = group == peers.serverGroup ? 1 : 0;
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
             // Asked by the loop itself, in intervals in which it sleeps as it likes.
-            while (loop.schedule(() -> loop.engine().workerCount(), 50, TimeUnit.MILLISECONDS).get() > kept) {
+            while (loop.schedule(() -> driver.engine().workerCount(), 50, TimeUnit.MILLISECONDS).get() > kept) {
                 assertTrue(System.nanoTime() - deadline < 0, "the loop keeps its workers");
             }
-            assertEquals(0, loop.submit(() -> loop.engine().orphanCount()).get(), "operations in flight");
-            assertEquals(kept, loop.submit(loop::registeredChannels).get(), "registered channels");
+            assertEquals(0, loop.submit(() -> driver.engine().orphanCount()).get(), "operations in flight");
+            assertEquals(kept, loop.submit(driver::channelCount).get(), "registered channels");
         }
     }
 

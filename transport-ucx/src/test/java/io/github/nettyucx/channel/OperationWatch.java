@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.EventExecutor;
 
@@ -21,21 +22,21 @@ public final class OperationWatch {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
         for (EventLoopGroup group : groups) {
             for (EventExecutor executor : group) {
-                if (executor instanceof UcxEventLoop loop) {
-                    while (operations(loop) > 0) {
-                        if (System.nanoTime() - deadline > 0) {
-                            throw new AssertionError(operations(loop) + " operations in flight after " + millis
-                                    + " ms, of which " + loop.submit(() -> loop.engine().orphanCount()).get()
-                                    + " are of channels that are closed");
-                        }
-                        Thread.sleep(10);
+                EventLoop loop = (EventLoop) executor;
+                IoDriver driver = TestLoops.driver(loop);
+                while (operations(loop, driver) > 0) {
+                    if (System.nanoTime() - deadline > 0) {
+                        throw new AssertionError(operations(loop, driver) + " operations in flight after " + millis
+                                + " ms, of which " + loop.submit(() -> driver.engine().orphanCount()).get()
+                                + " are of channels that are closed");
                     }
+                    Thread.sleep(10);
                 }
             }
         }
     }
 
-    private static int operations(UcxEventLoop loop) throws Exception {
-        return loop.submit(() -> loop.engine().operationCount()).get();
+    private static int operations(EventLoop loop, IoDriver driver) throws Exception {
+        return loop.submit(() -> driver.engine().operationCount()).get();
     }
 }

@@ -6,6 +6,7 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.concurrent.Future;
 
@@ -21,18 +22,18 @@ public final class Peers implements AutoCloseable {
 
     private static final long SECONDS = 15;
 
-    final UcxEventLoopGroup serverGroup;
-    final UcxEventLoopGroup clientGroup;
+    final EventLoopGroup serverGroup;
+    final EventLoopGroup clientGroup;
 
     Peers() {
         this(1, 1, UcxWaitStrategy.ADAPTIVE);
     }
 
     Peers(int serverLoops, int clientLoops, UcxWaitStrategy waitStrategy) {
-        this(new UcxEventLoopGroup(serverLoops, waitStrategy), new UcxEventLoopGroup(clientLoops, waitStrategy));
+        this(TestLoops.newGroup(serverLoops, waitStrategy), TestLoops.newGroup(clientLoops, waitStrategy));
     }
 
-    Peers(UcxEventLoopGroup serverGroup, UcxEventLoopGroup clientGroup) {
+    Peers(EventLoopGroup serverGroup, EventLoopGroup clientGroup) {
         this.serverGroup = serverGroup;
         this.clientGroup = clientGroup;
     }

@@ -2,6 +2,7 @@
 package io.github.nettyucx.channel;
 
 import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -73,7 +74,7 @@ class SameHostWorkersTest {
 
     /** Asks the loop, after a time in which it may sleep. */
     private static int workers(EventLoopGroup group) throws Exception {
-        UcxEventLoop loop = (UcxEventLoop) group.iterator().next();
-        return loop.schedule(() -> loop.engine().workerCount(), 20, TimeUnit.MILLISECONDS).get();
+        EventLoop loop = TestLoops.first(group);
+        return loop.schedule(() -> TestLoops.driver(loop).engine().workerCount(), 20, TimeUnit.MILLISECONDS).get();
     }
 }

@@ -37,7 +37,7 @@ class TimerTest {
     void timersOfALoopWithAnIdleConnectionFireInTime(UcxWaitStrategy strategy) throws Exception {
         // The server's loop is not in question, and two spinning loops would take both cores of a small machine.
         try (Peers peers = new Peers(
-                new UcxEventLoopGroup(1, UcxWaitStrategy.ADAPTIVE), new UcxEventLoopGroup(1, strategy))) {
+                TestLoops.newGroup(1, UcxWaitStrategy.ADAPTIVE), TestLoops.newGroup(1, strategy))) {
             UcxSocketChannel client = peers.connect(
                     peers.listen(ChannelInboundHandlerAdapter::new), new ChannelInboundHandlerAdapter());
             assertTimersAreExact(client.eventLoop());

@@ -2,7 +2,7 @@
 package io.github.nettyucx.faults;
 
 import io.github.nettyucx.channel.Peers;
-import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
@@ -23,7 +23,7 @@ final class ConnectingMain {
 
     /** @param arguments the port of an echo */
     public static void main(String[] arguments) throws Exception {
-        Bootstrap bootstrap = new Bootstrap().group(new UcxEventLoopGroup(1)).channel(UcxSocketChannel.class)
+        Bootstrap bootstrap = new Bootstrap().group(TestLoops.newGroup(1)).channel(UcxSocketChannel.class)
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, TIMEOUT_MILLIS)
                 .remoteAddress(Peers.loopback(Integer.parseInt(arguments[0])));
         warmUp(bootstrap);

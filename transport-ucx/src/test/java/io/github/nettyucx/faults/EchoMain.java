@@ -2,12 +2,13 @@
 package io.github.nettyucx.faults;
 
 import io.github.nettyucx.channel.Peers;
-import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoopGroup;
 
 import java.net.InetSocketAddress;
 
@@ -18,7 +19,7 @@ final class EchoMain {
     }
 
     public static void main(String[] arguments) throws Exception {
-        UcxEventLoopGroup group = new UcxEventLoopGroup(1);
+        EventLoopGroup group = TestLoops.newGroup(1);
         InetSocketAddress address = (InetSocketAddress) new ServerBootstrap().group(group)
                 .channel(UcxServerSocketChannel.class).childHandler(new Echo()).bind(Peers.loopback(0)).sync()
                 .channel().localAddress();

@@ -2,7 +2,7 @@
 package io.github.nettyucx.faults;
 
 import io.github.nettyucx.channel.Peers;
-import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
@@ -13,6 +13,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.Future;
 
 import java.util.ArrayList;
@@ -31,7 +32,7 @@ final class NoDirectMemoryMain {
 
     /** @param arguments the port of an echo */
     public static void main(String[] arguments) throws Exception {
-        UcxEventLoopGroup group = new UcxEventLoopGroup(1);
+        EventLoopGroup group = TestLoops.newGroup(1);
         CountDownLatch answered = new CountDownLatch(1);
         Bootstrap bootstrap = new Bootstrap().group(group).channel(UcxSocketChannel.class)
                 .option(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)

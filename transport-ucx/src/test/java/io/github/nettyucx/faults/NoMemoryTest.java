@@ -6,7 +6,7 @@ import io.github.nettyucx.channel.LeakWatch;
 import io.github.nettyucx.channel.OnEachLane;
 import io.github.nettyucx.channel.Peers;
 import io.github.nettyucx.channel.SeededBytes;
-import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.netty.bootstrap.Bootstrap;
@@ -18,6 +18,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
 import org.junit.jupiter.api.Tag;
 
 import java.net.ConnectException;
@@ -42,8 +43,8 @@ class NoMemoryTest {
     void aChannelWithoutMemoryFailsAlone() throws Exception {
         LeakWatch leaks = new LeakWatch();
         ScarceAllocator scarce = new ScarceAllocator(leaks.allocator);
-        UcxEventLoopGroup group = new UcxEventLoopGroup(1);
-        UcxEventLoopGroup other = new UcxEventLoopGroup(1);
+        EventLoopGroup group = TestLoops.newGroup(1);
+        EventLoopGroup other = TestLoops.newGroup(1);
         try (Pulse pulse = new Pulse(group)) {
             pulse.judge();
             Channel server = Peers.await(new ServerBootstrap().group(group).channel(UcxServerSocketChannel.class)
@@ -71,12 +72,12 @@ class NoMemoryTest {
         leaks.assertNothingLeft();
     }
 
-    private static Bootstrap client(UcxEventLoopGroup group) {
+    private static Bootstrap client(EventLoopGroup group) {
         return new Bootstrap().group(group).channel(UcxSocketChannel.class)
                 .handler(new ChannelInboundHandlerAdapter());
     }
 
-    private static void handshake(UcxEventLoopGroup group, UcxEventLoopGroup other, Channel server,
+    private static void handshake(EventLoopGroup group, EventLoopGroup other, Channel server,
                                   ScarceAllocator scarce) throws Exception {
         scarce.setScarce(true);
         // The server's side has no memory, and then the connecting side on the same loop.
@@ -90,7 +91,7 @@ class NoMemoryTest {
         Peers.await(Peers.await(client(other).connect(server.localAddress())).channel().close());
     }
 
-    private static void read(UcxEventLoopGroup other, Channel server, ScarceAllocator scarce) throws Exception {
+    private static void read(EventLoopGroup other, Channel server, ScarceAllocator scarce) throws Exception {
         Channel client = connect(other, server);
         Reader reader = Reader.last.get(15, TimeUnit.SECONDS);
         scarce.setScarce(true);
@@ -101,7 +102,7 @@ class NoMemoryTest {
         scarce.setScarce(false);
     }
 
-    private static void paused(UcxEventLoopGroup other, Channel server, ScarceAllocator scarce) throws Exception {
+    private static void paused(EventLoopGroup other, Channel server, ScarceAllocator scarce) throws Exception {
         Channel client = connect(other, server);
         Reader reader = Reader.last.get(15, TimeUnit.SECONDS);
         reader.channel.config().setAutoRead(false);
@@ -124,7 +125,7 @@ class NoMemoryTest {
         Peers.await(client.close());
     }
 
-    private static Channel connect(UcxEventLoopGroup group, Channel server) throws InterruptedException {
+    private static Channel connect(EventLoopGroup group, Channel server) throws InterruptedException {
         Reader.last = new CompletableFuture<>();
         return Peers.await(client(group).connect(server.localAddress())).channel();
     }

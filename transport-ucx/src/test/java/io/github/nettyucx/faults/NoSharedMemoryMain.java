@@ -2,13 +2,14 @@
 package io.github.nettyucx.faults;
 
 import io.github.nettyucx.channel.Peers;
-import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoopGroup;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -29,7 +30,7 @@ final class NoSharedMemoryMain {
     private static final Path FILLING = Path.of("/dev/shm/filling");
 
     private final boolean posix;
-    private final UcxEventLoopGroup group = new UcxEventLoopGroup(1);
+    private final EventLoopGroup group = TestLoops.newGroup(1);
 
     private NoSharedMemoryMain(boolean posix) {
         this.posix = posix;
@@ -44,7 +45,7 @@ final class NoSharedMemoryMain {
     private void run() throws Exception {
         // Connections go to its loops in turn, each of which needs shared memory for a new process.
         SocketAddress own = Peers.await(new ServerBootstrap()
-                .group(new UcxEventLoopGroup(1), new UcxEventLoopGroup(LOOPS))
+                .group(TestLoops.newGroup(1), TestLoops.newGroup(LOOPS))
                 .channel(UcxServerSocketChannel.class).childHandler(new EchoMain.Echo()).bind(Peers.loopback(0)))
                 .channel().localAddress();
         List<String> flags = List.of("-Dio.github.nettyucx.tls=" + System.getProperty("io.github.nettyucx.tls"));

@@ -4,10 +4,11 @@ package io.github.nettyucx.faults;
 import io.github.nettyucx.channel.Lane;
 import io.github.nettyucx.channel.OnEachLane;
 import io.github.nettyucx.channel.Peers;
-import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.EventLoopGroup;
 import org.junit.jupiter.api.Tag;
 
 import java.net.SocketAddress;
@@ -56,7 +57,7 @@ class PausedReadersTest {
     }
 
     private static void run(String sizes, int size, SplittableRandom random, long seed) throws Exception {
-        UcxEventLoopGroup group = new UcxEventLoopGroup(1);
+        EventLoopGroup group = TestLoops.newGroup(1);
         List<StreamSender> senders = new ArrayList<>();
         List<Channel> channels = new ArrayList<>();
         try (Child peer = Child.start(List.of(), List.of("-Xms192m", "-Xmx192m", "-XX:+AlwaysPreTouch"),

@@ -2,7 +2,7 @@
 package io.github.nettyucx.faults;
 
 import io.github.nettyucx.channel.Peers;
-import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.netty.bootstrap.Bootstrap;
@@ -34,8 +34,8 @@ final class Pulse implements AutoCloseable {
 
     private static final int LARGE = 96 * 1024;
 
-    private final UcxEventLoopGroup controlGroup = new UcxEventLoopGroup(1);
-    private final UcxEventLoopGroup echoGroup = new UcxEventLoopGroup(1);
+    private final EventLoopGroup controlGroup = TestLoops.newGroup(1);
+    private final EventLoopGroup echoGroup = TestLoops.newGroup(1);
     private final EventLoopGroup nioGroup = new NioEventLoopGroup(2);
     private final Child living;
     private final List<Heartbeat> tested = new ArrayList<>();

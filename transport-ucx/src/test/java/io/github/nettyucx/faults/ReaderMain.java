@@ -3,7 +3,7 @@ package io.github.nettyucx.faults;
 
 import io.github.nettyucx.channel.Peers;
 import io.github.nettyucx.channel.SeededBytes;
-import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
@@ -36,7 +36,7 @@ final class ReaderMain {
     /** @param arguments whether it reads from the start */
     public static void main(String[] arguments) throws Exception {
         boolean reading = Boolean.parseBoolean(arguments[0]);
-        InetSocketAddress address = (InetSocketAddress) new ServerBootstrap().group(new UcxEventLoopGroup(1))
+        InetSocketAddress address = (InetSocketAddress) new ServerBootstrap().group(TestLoops.newGroup(1))
                 .channel(UcxServerSocketChannel.class).childOption(ChannelOption.AUTO_READ, reading)
                 .childHandler(new ChannelInitializer<>() {
                     @Override

@@ -5,7 +5,7 @@ import io.github.nettyucx.channel.Lane;
 import io.github.nettyucx.channel.OnEachLane;
 import io.github.nettyucx.channel.Peers;
 import io.github.nettyucx.channel.UcxChannelOption;
-import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.Unpooled;
@@ -17,6 +17,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ConnectTimeoutException;
+import io.netty.channel.EventLoopGroup;
 import io.netty.handler.timeout.ReadTimeoutException;
 import io.netty.handler.timeout.ReadTimeoutHandler;
 import io.netty.handler.timeout.WriteTimeoutException;
@@ -63,7 +64,7 @@ class StoppedProcessTest {
     void whatIsSentToAStoppedPeerWaitsWithinBoundsAndArrives() throws Exception {
         long seed = Faults.newSeed();
         SplittableRandom random = new SplittableRandom(seed);
-        UcxEventLoopGroup group = new UcxEventLoopGroup(1);
+        EventLoopGroup group = TestLoops.newGroup(1);
         long mostCompleted = 0;
         long mostResident = 0;
         try (Pulse pulse = new Pulse(group)) {
@@ -135,8 +136,8 @@ class StoppedProcessTest {
     @Tag("in-every-build")
     @OnEachLane(timeoutSeconds = 120)
     void timeLimitsAreKeptWhileThePeerIsStopped() throws Exception {
-        UcxEventLoopGroup group = new UcxEventLoopGroup(1);
-        UcxEventLoopGroup another = new UcxEventLoopGroup(1);
+        EventLoopGroup group = TestLoops.newGroup(1);
+        EventLoopGroup another = TestLoops.newGroup(1);
         long worst = 0;
         try (Pulse pulse = new Pulse(group); Child peer = Child.start(EchoMain.class)) {
             SocketAddress address = Peers.loopback(peer.awaitPort());
@@ -216,7 +217,7 @@ class StoppedProcessTest {
         return late;
     }
 
-    private static Bootstrap bootstrap(UcxEventLoopGroup group, ChannelHandler handler) {
+    private static Bootstrap bootstrap(EventLoopGroup group, ChannelHandler handler) {
         return new Bootstrap().group(group).channel(UcxSocketChannel.class)
                 .option(UcxChannelOption.CLOSE_TIMEOUT_MILLIS, (int) TIMEOUT_MILLIS)
                 .handler(new ChannelInitializer<>() {
@@ -227,12 +228,12 @@ class StoppedProcessTest {
                 });
     }
 
-    private static Channel connect(UcxEventLoopGroup group, SocketAddress address, ChannelHandler handler)
+    private static Channel connect(EventLoopGroup group, SocketAddress address, ChannelHandler handler)
             throws InterruptedException {
         return Peers.await(bootstrap(group, handler).connect(address)).channel();
     }
 
-    private static void end(UcxEventLoopGroup group) throws InterruptedException {
+    private static void end(EventLoopGroup group) throws InterruptedException {
         assertFalse(Peers.await(group.shutdownGracefully(0, 10, TimeUnit.SECONDS)).isCancelled());
     }
 

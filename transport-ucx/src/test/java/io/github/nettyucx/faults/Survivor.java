@@ -5,7 +5,7 @@ import io.github.nettyucx.channel.Lane;
 import io.github.nettyucx.channel.LeakWatch;
 import io.github.nettyucx.channel.LoopState;
 import io.github.nettyucx.channel.Peers;
-import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.netty.bootstrap.Bootstrap;
@@ -15,6 +15,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -37,7 +38,7 @@ final class Survivor implements AutoCloseable {
     private static final long WATCHED_MILLIS = 300;
 
     private final LeakWatch leaks = new LeakWatch();
-    private final UcxEventLoopGroup group = new UcxEventLoopGroup(1);
+    private final EventLoopGroup group = TestLoops.newGroup(1);
     private final UcxServerSocketChannel server;
     private final Pulse pulse;
     private final int channelsBefore;

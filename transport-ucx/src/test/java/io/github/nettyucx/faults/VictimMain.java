@@ -3,7 +3,7 @@ package io.github.nettyucx.faults;
 
 import io.github.nettyucx.channel.Peers;
 import io.github.nettyucx.channel.RawPeer;
-import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.netty.bootstrap.Bootstrap;
@@ -12,6 +12,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
 
 import java.net.InetSocketAddress;
 import java.util.SplittableRandom;
@@ -39,7 +40,7 @@ final class VictimMain {
             return;
         }
         CountDownLatch ready = new CountDownLatch(CONNECTIONS);
-        UcxEventLoopGroup group = new UcxEventLoopGroup(1);
+        EventLoopGroup group = TestLoops.newGroup(1);
         ChannelHandler handler = new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) {

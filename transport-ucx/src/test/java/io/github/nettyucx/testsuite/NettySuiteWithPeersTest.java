@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.testsuite;
 
-import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
@@ -85,7 +85,7 @@ class NettySuiteWithPeersTest {
 
         @Override
         protected EventLoopGroup newEventLoopGroup() {
-            return new UcxEventLoopGroup();
+            return TestLoops.newGroup(0);
         }
 
         /** For Netty 4.2, whose loops can be suspended while others do their work; those of 4.1 cannot. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.testsuite;
 
-import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.netty.bootstrap.Bootstrap;
@@ -22,8 +22,8 @@ final class UcxPermutation extends SocketTestPermutation {
     private static final int ACCEPTING_LOOPS = 2;
 
     final EventLoopGroup accepting =
-            new UcxEventLoopGroup(ACCEPTING_LOOPS, new DefaultThreadFactory("testsuite-ucx-accepting", true));
-    final EventLoopGroup loops = new UcxEventLoopGroup(NUM_THREADS, new DefaultThreadFactory("testsuite-ucx", true));
+            TestLoops.newGroup(ACCEPTING_LOOPS, new DefaultThreadFactory("testsuite-ucx-accepting", true));
+    final EventLoopGroup loops = TestLoops.newGroup(NUM_THREADS, new DefaultThreadFactory("testsuite-ucx", true));
 
     private UcxPermutation() {
     }

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.github.nettyucx.worker.ProgressEngine;
+
+import java.io.IOException;
+
+/**
+ * What a channel has of the event loop that it is registered with. For implementations of event loops; only the loop's
+ * thread calls.
+ *
+ * @see IoDriver#register
+ */
+public interface LoopRegistration {
+
+    /** Everything of UCX that the loop has. */
+    ProgressEngine engine() throws IOException;
+
+    /** The loop forgets the channel. */
+    void cancel();
+}
