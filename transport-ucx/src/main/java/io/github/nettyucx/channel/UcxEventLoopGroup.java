@@ -54,6 +54,16 @@ public final class UcxEventLoopGroup extends MultithreadEventLoopGroup {
                 RejectedExecutionHandlers.reject());
     }
 
+    /**
+     * @param nThreads      how many loops; 0 for the default number
+     * @param threadFactory makes the loops' threads, or {@code null} for the default
+     * @param waitStrategy  what the loops do while nothing happens
+     */
+    public UcxEventLoopGroup(int nThreads, ThreadFactory threadFactory, UcxWaitStrategy waitStrategy) {
+        super(nThreads, threadFactory, Objects.requireNonNull(waitStrategy, "waitStrategy"),
+                RejectedExecutionHandlers.reject());
+    }
+
     public UcxEventLoopGroup(ThreadFactory threadFactory) {
         this(0, threadFactory);
     }
