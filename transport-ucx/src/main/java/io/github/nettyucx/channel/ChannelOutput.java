@@ -137,6 +137,7 @@ final class ChannelOutput implements Runnable {
             }
             int room = outbound.room();
             if (room == 0 || !outbound.isWorthwhile(room) && in.totalPendingWriteBytes() - unremoved > room) {
+                outbound.held();
                 return false;
             }
             gathering.gather(in, unremoved, room);
@@ -174,6 +175,7 @@ final class ChannelOutput implements Runnable {
             if (outbound.isFailed()) {
                 return;
             }
+            connection.traffic().gathered(gathering.buffers());
             if (unremoved == 0) {
                 in.removeBytes(length);
             } else {

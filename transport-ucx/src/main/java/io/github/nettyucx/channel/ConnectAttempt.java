@@ -96,6 +96,11 @@ final class ConnectAttempt {
         return promise == null || promise.trySuccess();
     }
 
+    /** Why it has failed, if its promise tells that already, or else {@code cause}. */
+    Throwable causeOr(Throwable cause) {
+        return promise == null || promise.cause() == null ? cause : promise.cause();
+    }
+
     /** @return whether there is somebody who can be told of it */
     boolean fail(Throwable cause) {
         stopTimeout();

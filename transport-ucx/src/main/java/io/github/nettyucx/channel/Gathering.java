@@ -24,6 +24,8 @@ final class Gathering implements ChannelOutboundBuffer.MessageProcessor {
     private int room;
 
     private int length;
+    /** That the message has been copied together from. */
+    private int buffers;
     private ByteBuf single;
     private int singleIndex;
     private long singleAddress;
@@ -43,6 +45,7 @@ final class Gathering implements ChannelOutboundBuffer.MessageProcessor {
         this.skip = skip;
         this.room = room;
         length = 0;
+        buffers = 0;
         single = null;
         region = null;
         in.forEachFlushedMessage(this);
@@ -51,6 +54,11 @@ final class Gathering implements ChannelOutboundBuffer.MessageProcessor {
     /** Of the message; 0 if there is nothing that could be sent as one. */
     int length() {
         return length;
+    }
+
+    /** How many buffers the message has been copied together from. */
+    int buffers() {
+        return buffers;
     }
 
     /** What the message consists of if it is sent from where it lies, or {@code null}. */
@@ -146,6 +154,7 @@ final class Gathering implements ChannelOutboundBuffer.MessageProcessor {
         if (merged == null) {
             merged = pool.acquire();
             merged.memory().writeBytes(single, singleIndex, length);
+            buffers++;
             single = null;
         }
         return copy(buffer, index, available);
@@ -155,6 +164,7 @@ final class Gathering implements ChannelOutboundBuffer.MessageProcessor {
         ByteBuf memory = merged.memory();
         int size = Math.min(available, Math.min(room, memory.capacity()) - memory.writerIndex());
         memory.writeBytes(buffer, index, size);
+        buffers++;
         length = memory.writerIndex();
         return size == available && length < room && memory.isWritable();
     }

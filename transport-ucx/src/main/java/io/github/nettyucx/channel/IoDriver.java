@@ -49,6 +49,7 @@ public final class IoDriver {
     private final UcxWaitStrategy waitStrategy;
     private final AdaptiveSpin spin = new AdaptiveSpin(UcxWaitStrategy.spinNanos());
     private final Set<Channel> channels = new LinkedHashSet<>();
+    private final LoopCounters counters = new LoopCounters();
     /** Made by the loop's own thread when it starts: loops that are never used cost nothing. */
     private ProgressEngine engine;
     /** The same; in tests, something that takes its place. */
@@ -73,10 +74,15 @@ public final class IoDriver {
     /** Everything of UCX that the loop has. */
     public ProgressEngine engine() throws IOException {
         if (engine == null) {
-            engine = new ProgressEngine(Thread.currentThread().getName());
+            engine = new ProgressEngine(Thread.currentThread().getName(), counters.worker());
             port = engine;
         }
         return engine;
+    }
+
+    /** What this loop has done so far. Any thread may call. */
+    public UcxMetrics metrics() {
+        return new UcxMetrics(List.of(counters));
     }
 
     private EnginePort port() throws IOException {
@@ -86,6 +92,9 @@ public final class IoDriver {
     /** Takes note of a channel that is being registered with the loop, until the registration is cancelled. */
     public LoopRegistration register(Channel channel) {
         channels.add(channel);
+        if (channel instanceof CountedChannel counted) {
+            counted.countBy(counters);
+        }
         return new LoopRegistration() {
 
             @Override
@@ -157,14 +166,22 @@ public final class IoDriver {
             long timeout = deadline == -1 ? -1 : Math.max(0, tasks.delayNanos());
             if (port.arm()) {
                 busySinceNanos = 0;
-                port.await(timeout);
+                sleep(timeout);
                 spin.slept();
-            } else if (isLongBusy()) {
-                port.await(timeout < 0 ? BUSY_SLEEP_NANOS : Math.min(timeout, BUSY_SLEEP_NANOS));
+            } else {
+                counters.parkRefused();
+                if (isLongBusy()) {
+                    sleep(timeout < 0 ? BUSY_SLEEP_NANOS : Math.min(timeout, BUSY_SLEEP_NANOS));
+                }
             }
         } finally {
             nextWakeupNanos.set(AWAKE);
         }
+    }
+
+    private void sleep(long timeoutNanos) throws IOException {
+        port.await(timeoutNanos);
+        counters.parked(nextWakeupNanos.get() == AWAKE);
     }
 
     private boolean isLongBusy() {
@@ -261,7 +278,7 @@ public final class IoDriver {
 
     private void nap() throws IOException {
         if (port.arm()) {
-            port.await(LINGER_SLEEP_NANOS);
+            sleep(LINGER_SLEEP_NANOS);
         } else {
             // Perhaps for long, see BUSY_NANOS.
             LockSupport.parkNanos(LINGER_PAUSE_NANOS);

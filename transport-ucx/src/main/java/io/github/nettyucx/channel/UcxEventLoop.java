@@ -84,6 +84,11 @@ public final class UcxEventLoop extends SingleThreadEventLoop {
         return driver.register(channel);
     }
 
+    /** What this loop has done so far. Any thread may call. */
+    public UcxMetrics metrics() {
+        return driver.metrics();
+    }
+
     @Override
     public int registeredChannels() {
         return driver.channelCount();

@@ -12,6 +12,8 @@ import io.netty.util.concurrent.RejectedExecutionHandler;
 import io.netty.util.concurrent.RejectedExecutionHandlers;
 import io.netty.util.internal.ObjectUtil;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
@@ -148,6 +150,13 @@ public final class UcxEventLoopGroup extends MultithreadEventLoopGroup {
         if (ioRatio <= 0 || ioRatio > 100) {
             throw new IllegalArgumentException("ioRatio: " + ioRatio + " (expected: 1 to 100, in percent)");
         }
+    }
+
+    /** What the loops of this group have done so far; {@link UcxEventLoop#metrics()} tells that of one. */
+    public UcxMetrics metrics() {
+        List<UcxMetrics> loops = new ArrayList<>(executorCount());
+        forEach(loop -> loops.add(((UcxEventLoop) loop).metrics()));
+        return UcxMetrics.sum(loops);
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.github.nettyucx.ucp.UcpConnectionRequest;
 import io.github.nettyucx.ucp.UcpListener;
 import io.github.nettyucx.ucp.UcsStatus;
 import io.github.nettyucx.ucp.UcxException;
+import io.github.nettyucx.wire.HandshakeFailure;
 import io.github.nettyucx.worker.Doorkeeper;
 import io.github.nettyucx.worker.ProgressEngine;
 import io.github.nettyucx.worker.Worker;
@@ -44,7 +45,7 @@ import java.util.concurrent.TimeUnit;
  */
 // RecvByteBufAllocator.Handle is deprecated for users, not for transports.
 @SuppressWarnings("deprecation")
-public final class UcxServerSocketChannel extends AbstractChannel implements ServerSocketChannel {
+public final class UcxServerSocketChannel extends AbstractChannel implements ServerSocketChannel, CountedChannel {
 
     private enum State {
         UNBOUND, LISTENING, CLOSED
@@ -61,6 +62,7 @@ public final class UcxServerSocketChannel extends AbstractChannel implements Ser
     private volatile InetSocketAddress local;
 
     private LoopRegistration registration;
+    private LoopCounters counters;
     private ProgressEngine engine;
     private final List<UcpListener> listeners = new ArrayList<>(2);
     /** Of each listener. */
@@ -138,6 +140,11 @@ public final class UcxServerSocketChannel extends AbstractChannel implements Ser
     }
 
     @Override
+    public void countBy(LoopCounters loop) {
+        counters = loop;
+    }
+
+    @Override
     protected void doRegister() throws Exception {
         registration = KnownLoops.register(this);
     }
@@ -198,7 +205,8 @@ public final class UcxServerSocketChannel extends AbstractChannel implements Ser
             UcpListener listener = worker.listen(address, requests);
             listeners.add(listener);
             workers.add(worker);
-            requests.doorkeeper = new Doorkeeper(listener.localAddress(), config::getHandshakeTimeoutMillis);
+            requests.doorkeeper = new Doorkeeper(
+                    listener.localAddress(), config::getHandshakeTimeoutMillis, counters.strangers());
             doorkeepers.add(requests.doorkeeper);
         } catch (UcxException e) {
             throw bindFailure(address, e);
@@ -335,7 +343,7 @@ public final class UcxServerSocketChannel extends AbstractChannel implements Ser
     /** Requests wait: not more than the backlog, and not longer than the handshake timeout. */
     private void limitWaiting() {
         while (waiting.size() > config.getBacklog()) {
-            waiting.pollLast().rejectIfPending();
+            reject(waiting.pollLast(), HandshakeFailure.BACKLOG_FULL);
         }
         dropTaken(handedOut);
         if (!expiryScheduled && !(waiting.isEmpty() && handedOut.isEmpty())) {
@@ -362,7 +370,14 @@ public final class UcxServerSocketChannel extends AbstractChannel implements Ser
     private void rejectOlder(ArrayDeque<IncomingConnection> requests) {
         long timeout = TimeUnit.MILLISECONDS.toNanos(config.getHandshakeTimeoutMillis());
         while (!requests.isEmpty() && System.nanoTime() - requests.peek().arrivedNanos() >= timeout) {
-            requests.poll().rejectIfPending();
+            reject(requests.poll(), HandshakeFailure.NOT_ACCEPTED);
+        }
+    }
+
+    private void reject(IncomingConnection incoming, HandshakeFailure reason) {
+        if (!incoming.isTaken()) {
+            counters.handshakeFailures().increment(reason);
+            incoming.rejectIfPending();
         }
     }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.wire.CloseReason;
 import io.github.nettyucx.wire.Connection;
+import io.github.nettyucx.wire.HandshakeFailure;
 import io.github.nettyucx.worker.Endpoint;
 import io.github.nettyucx.worker.ProgressEngine;
 import io.github.nettyucx.worker.Worker;
@@ -37,7 +39,7 @@ import java.util.concurrent.Executor;
  * <p>
  * The threads' rules are Netty's: every method may be called from any thread.
  */
-public final class UcxSocketChannel extends AbstractChannel implements SocketChannel {
+public final class UcxSocketChannel extends AbstractChannel implements SocketChannel, CountedChannel {
 
     private enum State {
         /** Neither connected nor connecting. */
@@ -86,6 +88,7 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
     private ConnectAttempt attempt;
     private final HalfClose halfClose = new HalfClose(this);
     private Linger linger;
+    private final ConnectionMetrics metrics = new ConnectionMetrics(this);
 
     public UcxSocketChannel() {
         this(null, null);
@@ -165,6 +168,11 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
         return transports;
     }
 
+    /** What has gone over this connection so far. */
+    public UcxTraffic metrics() {
+        return new UcxTraffic(List.of(metrics.traffic()));
+    }
+
     @Override
     protected AbstractUnsafe newUnsafe() {
         return new UcxSocketUnsafe();
@@ -178,6 +186,11 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
     // ------------------------------------------------------------------------------------------- opening
 
     @Override
+    public void countBy(LoopCounters counters) {
+        metrics.countBy(counters);
+    }
+
+    @Override
     protected void doRegister() throws Exception {
         registration = KnownLoops.register(this);
         if (incoming != null && state == State.UNCONNECTED) {
@@ -187,6 +200,7 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
             } catch (Throwable t) {
                 // A channel whose registration fails is closed, but never deregistered.
                 registration.cancel();
+                metrics.failed(HandshakeFailure.LOCAL_FAILURE);
                 throw t;
             }
         }
@@ -200,6 +214,7 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
             // The client has gone, or UCX cannot make sense of its message. A failed registration would be logged
             // with a stack trace, for each client that somebody chooses to send.
             logger.debug("Failed to accept a connection from {}", remote, e);
+            metrics.failed(HandshakeFailure.LOCAL_FAILURE);
             eventLoop().execute(() -> unsafe().close(voidPromise()));
         }
     }
@@ -252,7 +267,7 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
         int window = config.getReceiveBufferSize();
         Connection fresh = new Connection(
                 new Connection.Limits(Ucx.packedVersion(), window, config.maxMessage()), events,
-                length -> alloc().directBuffer(length));
+                length -> alloc().directBuffer(length), metrics.traffic());
         endpoint = source.open(worker, fresh);
         connection = fresh;
         input = new ChannelInput(this, fresh, engine);
@@ -286,6 +301,7 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
         }
         remote = attempt.remote();
         state = State.ACTIVE;
+        metrics.opened();
         OrderlyExit.add(this);
         boolean wanted = takeAttempt().succeed();
         pipeline().fireChannelActive();
@@ -312,6 +328,7 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
         // Before it is closed: a close waits for a handshake that is still under way.
         teardown();
         ConnectAttempt failed = takeAttempt();
+        metrics.failed(connection, cause, HandshakeFailure.CLOSED_BY_PEER);
         Throwable named = ((UcxSocketUnsafe) unsafe()).naming(failed, cause);
         if (incoming == null) {
             state = State.UNCONNECTED;
@@ -349,6 +366,9 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
                 open(worker, (w, listener) -> w.connect(to, from, listener));
                 attempt = ConnectAttempt.connecting(UcxSocketChannel.this, to, promise);
             } catch (Throwable t) {
+                if (t instanceof IOException) {
+                    metrics.failed(HandshakeFailure.LOCAL_FAILURE);
+                }
                 promise.tryFailure(annotateConnectException(t, remoteAddress));
                 closeIfClosed();
             }
@@ -516,7 +536,14 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
         state = State.CLOSED;
         OrderlyExit.remove(this);
         if (attempt != null) {
-            takeAttempt().fail(new ClosedChannelException());
+            ConnectAttempt failed = takeAttempt();
+            ClosedChannelException cause = new ClosedChannelException();
+            metrics.failed(connection, failed.causeOr(cause), HandshakeFailure.CANCELLED);
+            failed.fail(cause);
+        } else if (before == State.ACTIVE || before == State.LINGERING) {
+            CloseReason reason = connection.closeReason();
+            metrics.closed(reason == CloseReason.ABORTED && before == State.LINGERING
+                    ? CloseReason.CLOSE_TIMED_OUT : reason);
         }
         halfClose.closed();
         if (incoming != null) {

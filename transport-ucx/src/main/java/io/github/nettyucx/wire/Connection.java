@@ -35,6 +35,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
     private final Limits limits;
     private final ConnectionListener listener;
     private final Inbound.Allocation stash;
+    private final Traffic traffic;
     private EndpointPort port;
     private State state = State.CONNECTING;
     private Outbound outbound;
@@ -42,6 +43,9 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
     private int channelId;
     private boolean tracked;
     private boolean wanted;
+    /** Set when the connection is lost, one of them. */
+    private HandshakeFailure handshakeFailure;
+    private CloseReason closeReason;
 
     private long flush;
     private long helloSend;
@@ -60,19 +64,21 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
     }
 
     /**
-     * @param stash makes the buffers for the handshake, and for messages that arrive while nobody reads
+     * @param stash   makes the buffers for the handshake, and for messages that arrive while nobody reads
+     * @param traffic counts what goes over the connection
      */
-    public Connection(Limits limits, ConnectionListener listener, Inbound.Allocation stash) {
+    public Connection(Limits limits, ConnectionListener listener, Inbound.Allocation stash, Traffic traffic) {
         this.limits = limits;
         this.listener = listener;
         this.stash = stash;
+        this.traffic = traffic;
     }
 
     /** Starts the handshake on a new endpoint, of which this connection is the {@link EndpointListener}. */
     public void start(EndpointPort endpoint) {
         port = endpoint;
-        outbound = new Outbound(port);
-        inbound = new Inbound(port, limits.window(), limits.maxMessage());
+        outbound = new Outbound(port, traffic);
+        inbound = new Inbound(port, traffic, limits.window(), limits.maxMessage());
         flush = port.flush();
         track();
     }
@@ -92,6 +98,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
             helloIn = stash.allocate(Hello.LENGTH);
         } catch (OutOfMemoryError | RuntimeException e) {
             // This connection's misfortune: from here it would reach the loop, and an Error ends that.
+            handshakeFailure = HandshakeFailure.NO_MEMORY;
             lose(new IOException("no memory for the handshake: " + e.getMessage(), e));
             return;
         }
@@ -128,7 +135,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
             helloIn.writerIndex(Hello.LENGTH);
             hello = Hello.decode(helloIn, limits.ucxVersion());
         } catch (ProtocolException e) {
-            lose(e);
+            violated(e);
             return;
         } finally {
             releaseHellos();
@@ -177,7 +184,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
                 control(type, Tag.value(tag), length);
             }
         } catch (ProtocolException e) {
-            lose(e);
+            violated(e);
         }
     }
 
@@ -190,7 +197,10 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
                     + "; expected none");
         }
         switch (type) {
-            case Tag.CREDIT -> credit(value);
+            case Tag.CREDIT -> {
+                traffic.count(TrafficCounter.CREDIT_MESSAGES_RECEIVED);
+                credit(value);
+            }
             case Tag.FIN -> {
                 inbound.finished(value != Tag.FIN_CLOSE);
                 acknowledgeWhenComplete();
@@ -246,6 +256,10 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
 
     public Inbound inbound() {
         return inbound;
+    }
+
+    public Traffic traffic() {
+        return traffic;
     }
 
     public boolean isOpen() {
@@ -349,6 +363,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
             // The peer said that it would send no more, and is gone: no reset, but nobody reads our bytes.
             boolean finishing = outbound.isFinishing();
             outbound.fail(status);
+            closeReason = CloseReason.ORDERLY;
             state = State.LOST;
             listener.outputReady();
             if (finishing) {
@@ -356,6 +371,13 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
             }
             listener.inputReady();
         } else if (state != State.LOST && state != State.CLOSED) {
+            switch (state) {
+                case CONNECTING -> handshakeFailure = HandshakeFailure.whileConnecting(status);
+                case GREETING -> handshakeFailure = HandshakeFailure.CLOSED_BY_PEER;
+                // A peer that closes as well may do so before it has acknowledged our end.
+                default -> closeReason = outbound.isClosing()
+                        ? CloseReason.ORDERLY : CloseReason.ofFailure(status);
+            }
             lose(reason(status));
         }
     }
@@ -377,12 +399,37 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         };
     }
 
+    private void violated(ProtocolException cause) {
+        if (state == State.OPEN) {
+            closeReason = CloseReason.PROTOCOL_VIOLATION;
+        } else {
+            handshakeFailure = cause.refusal();
+        }
+        lose(cause);
+    }
+
     private void lose(IOException cause) {
         state = State.LOST;
         outbound.fail(0);
         inbound.fail(0);
         inbound.cutIncomplete(stash);
         listener.connectionFailed(cause);
+    }
+
+    /** Why the connection was lost before it was open, or {@code null} if it was not. */
+    public HandshakeFailure handshakeFailure() {
+        return handshakeFailure;
+    }
+
+    /** How the connection, which has been open, has ended or would end if it were closed now. */
+    public CloseReason closeReason() {
+        if (closeReason != null) {
+            return closeReason;
+        }
+        if (outbound.isFailed() || inbound.isFailed()) {
+            return CloseReason.LOST;
+        }
+        return outbound.isAcknowledged() || !inbound.peerReads() ? CloseReason.ORDERLY : CloseReason.ABORTED;
     }
 
     /**

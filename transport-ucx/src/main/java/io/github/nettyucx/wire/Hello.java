@@ -48,14 +48,16 @@ public record Hello(int version, int ucxVersion, int channelId, int window, int 
         if (magic != MAGIC) {
             throw new ProtocolException("the peer's first bytes are 0x" + Long.toHexString(magic)
                     + ", not the magic number of the Netty UCX protocol (0x" + Long.toHexString(MAGIC)
-                    + "): another program listens or connects there; check host and port");
+                    + "): another program listens or connects there; check host and port",
+                    HandshakeFailure.OTHER_PROGRAM);
         }
         int version = in.readUnsignedShort();
         int length = in.readUnsignedShort();
         int ucxVersion = in.readInt();
         if (version != VERSION) {
             throw new ProtocolException("the peer speaks version " + version + " of the Netty UCX protocol, this side "
-                    + "version " + VERSION + ": use the same release of the transport on both sides");
+                    + "version " + VERSION + ": use the same release of the transport on both sides",
+                    HandshakeFailure.OTHER_PROTOCOL_VERSION);
         }
         if (length != LENGTH) {
             throw new ProtocolException("the peer's HELLO has " + length + " bytes; expected " + LENGTH);
@@ -63,7 +65,7 @@ public record Hello(int version, int ucxVersion, int channelId, int window, int 
         if (ucxVersion >>> 16 != ownUcxVersion >>> 16) {
             throw new ProtocolException("the peer runs UCX " + versionString(ucxVersion) + ", this side UCX "
                     + versionString(ownUcxVersion) + ": releases of UCX do not interoperate reliably; "
-                    + "use the same one on both sides");
+                    + "use the same one on both sides", HandshakeFailure.OTHER_UCX_VERSION);
         }
         Hello hello = new Hello(version, ucxVersion, in.readInt(), in.readInt(), in.readInt());
         if (hello.channelId == 0 || hello.window < MIN_WINDOW || hello.window > MAX_WINDOW

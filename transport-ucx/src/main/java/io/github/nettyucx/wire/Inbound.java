@@ -57,6 +57,7 @@ public final class Inbound {
     private static final int IN_PROGRESS = 1;
 
     private final EndpointPort port;
+    private final Traffic traffic;
     private final int window;
     private final int maxMessage;
     private State state = State.OPEN;
@@ -82,8 +83,9 @@ public final class Inbound {
     /** The part of it that the application has consumed: to be granted again. */
     private int owed;
 
-    Inbound(EndpointPort port, int window, int maxMessage) {
+    Inbound(EndpointPort port, Traffic traffic, int window, int maxMessage) {
         this.port = port;
+        this.traffic = traffic;
         this.window = window;
         this.maxMessage = maxMessage;
     }
@@ -101,6 +103,7 @@ public final class Inbound {
             drop(message);
             throw e;
         }
+        traffic.arrived((int) length);
         if (state == State.DISCARDING) {
             drop(message);
             owed += (int) length + Outbound.MESSAGE_CHARGE;
@@ -177,6 +180,7 @@ public final class Inbound {
         } else {
             kinds[index] = RECEIVING;
             receiving++;
+            traffic.count(TrafficCounter.RECEIVES_DEFERRED);
             handles[index] = request;
             lengths[index] = length;
         }

@@ -31,12 +31,15 @@ public final class Outbound {
     private static final int IN_PROGRESS = 1;
 
     private final EndpointPort port;
+    private final Traffic traffic;
     private State state = State.CLOSED;
     private int peerChannelId;
     private int peerWindow;
     private int maxMessage;
     /** Bytes, with their messages' charges, that the peer has room for. */
     private int credit;
+    /** Somebody waits for credit, which has been counted. */
+    private boolean held;
     private long moved;
 
     // A ring of what is in flight, oldest first: requests complete in any order, but are given back in this one.
@@ -57,8 +60,9 @@ public final class Outbound {
     private final long[] controls = new long[Tag.FIN_ACK + 1];
     private int controlsInFlight;
 
-    Outbound(EndpointPort port) {
+    Outbound(EndpointPort port, Traffic traffic) {
         this.port = port;
+        this.traffic = traffic;
     }
 
     void open(Hello peer) {
@@ -89,6 +93,14 @@ public final class Outbound {
         return room >= maxMessage || room >= peerWindow / 8;
     }
 
+    /** To be called when something waits to be sent and has to, to count the waits for credit: one for each grant. */
+    public void held() {
+        if (!held && state == State.OPEN && inFlight < SLOTS) {
+            held = true;
+            traffic.count(TrafficCounter.CREDIT_WAITS);
+        }
+    }
+
     /**
      * Sends bytes of the stream. The caller must have asked for {@link #room()}.
      *
@@ -104,6 +116,7 @@ public final class Outbound {
         credit -= length + MESSAGE_CHARGE;
         moved += length;
         long request = port.send(address, length, Tag.of(peerChannelId, Tag.DATA, grant));
+        traffic.sent(length, request);
         if (request == OK && (inFlight == 0 || flushed == 0)) {
             return false;
         }
@@ -170,6 +183,7 @@ public final class Outbound {
             return false;
         }
         credit += bytes;
+        held = false;
         moved += bytes;
         return true;
     }
@@ -186,6 +200,7 @@ public final class Outbound {
 
     void sendCredit(int grant) {
         control(Tag.CREDIT, grant);
+        traffic.count(TrafficCounter.CREDIT_MESSAGES_SENT);
     }
 
     /** Ends the stream after everything that was sent. */
@@ -253,6 +268,11 @@ public final class Outbound {
     /** Whether the peer has been told that nothing more is written to it, and nothing read. */
     boolean isClosing() {
         return closing;
+    }
+
+    /** Whether FIN has been sent, and the peer has acknowledged it. */
+    boolean isAcknowledged() {
+        return state == State.FINISHED && !unacknowledged;
     }
 
     /** Whether FIN has been sent, and the peer has not acknowledged it. */

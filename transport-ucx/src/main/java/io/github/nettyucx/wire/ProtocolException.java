@@ -8,7 +8,19 @@ public final class ProtocolException extends IOException {
 
     private static final long serialVersionUID = 1L;
 
+    private final HandshakeFailure refusal;
+
     public ProtocolException(String message) {
+        this(message, HandshakeFailure.PROTOCOL_VIOLATION);
+    }
+
+    ProtocolException(String message, HandshakeFailure refusal) {
         super(message);
+        this.refusal = refusal;
+    }
+
+    /** What it is if it comes before the connection is open. */
+    HandshakeFailure refusal() {
+        return refusal;
     }
 }

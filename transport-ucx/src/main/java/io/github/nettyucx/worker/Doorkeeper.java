@@ -64,6 +64,7 @@ public final class Doorkeeper implements AutoCloseable {
     /** The others, and since when they are known. Only used under the lock. */
     private final Map<InetSocketAddress, Long> strangers = new HashMap<>();
     private final AtomicLong turnedAway = new AtomicLong();
+    private final AtomicLong total;
     private long loggedNanos = System.nanoTime() - LOG_INTERVAL_NANOS;
     private long loggedCount;
     private volatile String lastProblem = "";
@@ -71,10 +72,12 @@ public final class Doorkeeper implements AutoCloseable {
     /**
      * @param listening     the listener's address, with its port
      * @param timeoutMillis how long a client may take from its TCP connection to its connection request
+     * @param total         counts those who are turned away, here and elsewhere
      */
-    public Doorkeeper(InetSocketAddress listening, IntSupplier timeoutMillis) {
+    public Doorkeeper(InetSocketAddress listening, IntSupplier timeoutMillis, AtomicLong total) {
         this.listening = listening;
         this.timeoutMillis = timeoutMillis;
+        this.total = total;
         synchronized (Doorkeeper.class) {
             ALL.add(this);
             if (watch == null) {
@@ -98,6 +101,7 @@ public final class Doorkeeper implements AutoCloseable {
     public void turnedAway(String problem) {
         lastProblem = problem;
         turnedAway.incrementAndGet();
+        total.incrementAndGet();
     }
 
     /** How many have been turned away so far. */

@@ -136,32 +136,34 @@ public final class Endpoint implements EndpointPort, EndpointErrorHandler {
 
     @Override
     public long flush() {
-        return state == State.OPEN ? UcpEndpoint.flushNbx(handle, worker.plainParam()) : refused();
+        return state == State.OPEN ? worker.started(UcpEndpoint.flushNbx(handle, worker.plainParam())) : refused();
     }
 
     @Override
     public long sendStream(long address, long length) {
-        return state == State.OPEN ? UcpStream.sendNbx(handle, address, length, worker.plainParam()) : refused();
+        return state == State.OPEN ? worker.started(UcpStream.sendNbx(handle, address, length, worker.plainParam()))
+                : refused();
     }
 
     @Override
     public long receiveStream(long address, long length) {
         return state == State.OPEN
-                ? UcpStream.receiveNbx(handle, address, length, worker.lengthOut(), worker.waitAllParam())
+                ? worker.started(UcpStream.receiveNbx(handle, address, length, worker.lengthOut(), worker.waitAllParam()))
                 : refused();
     }
 
     @Override
     public long send(long address, long length, long tag) {
         return state == State.OPEN
-                ? UcpTag.sendNbx(handle, address, length, tag, worker.plainParam())
+                ? worker.started(UcpTag.sendNbx(handle, address, length, tag, worker.plainParam()))
                 : refused();
     }
 
     @Override
     public long receive(long message, long address, long length) {
         // A message belongs to the worker, and can be received after its endpoint has gone.
-        return UcpTag.messageReceiveNbx(worker.handle(), address, length, message, worker.plainParam());
+        return worker.started(
+                UcpTag.messageReceiveNbx(worker.handle(), address, length, message, worker.plainParam()));
     }
 
     @Override
@@ -171,7 +173,7 @@ public final class Endpoint implements EndpointPort, EndpointErrorHandler {
 
     @Override
     public void free(long request) {
-        UcpRequest.free(request);
+        worker.free(request);
     }
 
     @Override
@@ -223,7 +225,7 @@ public final class Endpoint implements EndpointPort, EndpointErrorHandler {
         givenBack = true;
         // A flush that UCX 1.22 is about to resume outlives an endpoint that is closed now, and crashes the process.
         worker.settle();
-        long request = ucp == null ? UcsStatus.OK : ucp.closeNbx(true);
+        long request = ucp == null ? UcsStatus.OK : worker.started(ucp.closeNbx(true));
         if (request > 0) {
             worker.adopt(request, null, this::gone);
         } else {

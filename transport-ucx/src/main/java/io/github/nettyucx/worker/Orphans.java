@@ -19,6 +19,11 @@ final class Orphans implements InFlight {
     private ReferenceCounted[] owners = new ReferenceCounted[INITIAL_CAPACITY];
     private Runnable[] whenDone = new Runnable[INITIAL_CAPACITY];
     private int size;
+    private final Counters<WorkerCounter> counters;
+
+    Orphans(Counters<WorkerCounter> counters) {
+        this.counters = counters;
+    }
 
     void add(long request, ReferenceCounted owner, Runnable done) {
         if (size == requests.length) {
@@ -71,6 +76,7 @@ final class Orphans implements InFlight {
     }
 
     private void removeAt(int i) {
+        counters.increment(WorkerCounter.OPERATIONS_FINISHED);
         size--;
         requests[i] = requests[size];
         owners[i] = owners[size];

@@ -42,7 +42,8 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
 
     private final String name;
     private final EventPoller poller;
-    private final SendBufferPool sendBuffers = new SendBufferPool();
+    private final Counters<WorkerCounter> counters;
+    private final SendBufferPool sendBuffers;
     private final ArrayDeque<Runnable> ready = new ArrayDeque<>();
     /** All workers; an array because every turn goes through it. */
     private Worker[] workers = new Worker[0];
@@ -51,8 +52,13 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     private long nextCollectionNanos;
     private int turnsToCollection = TURNS_PER_COLLECTION;
 
-    public ProgressEngine(String name) throws IOException {
+    /**
+     * @param counters that this loop's thread writes from now on
+     */
+    public ProgressEngine(String name, Counters<WorkerCounter> counters) throws IOException {
         this.name = name;
+        this.counters = counters;
+        sendBuffers = new SendBufferPool(counters);
         poller = new EventPoller();
     }
 
@@ -116,6 +122,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         }
         workers = Arrays.copyOf(workers, workers.length + 1);
         workers[workers.length - 1] = worker;
+        counters.increment(WorkerCounter.WORKERS_CREATED);
         return worker;
     }
 
@@ -139,6 +146,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
             logger.warn("Failed to stop watching a worker's descriptor.", e);
         }
         worker.close();
+        counters.increment(WorkerCounter.WORKERS_DESTROYED);
     }
 
     // ------------------------------------------------------------------------------------------- the loop's turn
@@ -230,6 +238,10 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         poller.wakeup();
     }
 
+    Counters<WorkerCounter> counters() {
+        return counters;
+    }
+
     public SendBufferPool sendBuffers() {
         return sendBuffers;
     }
@@ -271,6 +283,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
                 continue;
             }
             worker.close();
+            counters.increment(WorkerCounter.WORKERS_DESTROYED);
         }
         workers = new Worker[0];
         peerWorkers.clear();

@@ -18,9 +18,11 @@ public final class SendBufferPool {
     private static final int KEPT = 16;
 
     private final ArrayDeque<SendBuffer> free = new ArrayDeque<>(KEPT);
+    private final Counters<WorkerCounter> counters;
     private boolean closed;
 
-    SendBufferPool() {
+    SendBufferPool(Counters<WorkerCounter> counters) {
+        this.counters = counters;
     }
 
     public SendBuffer acquire() {
@@ -29,12 +31,13 @@ public final class SendBufferPool {
             return buffer;
         }
         ByteBuf memory = PooledByteBufAllocator.DEFAULT.directBuffer(CAPACITY, CAPACITY);
+        counters.increment(WorkerCounter.SEND_BUFFERS_ALLOCATED);
         return new SendBuffer(this, memory, BufferAddress.of(memory, 0, CAPACITY));
     }
 
     void returned(SendBuffer buffer) {
         if (closed || free.size() == KEPT) {
-            buffer.memory().release();
+            release(buffer);
         } else {
             free.addLast(buffer);
         }
@@ -43,7 +46,12 @@ public final class SendBufferPool {
     void close() {
         closed = true;
         for (SendBuffer buffer = free.poll(); buffer != null; buffer = free.poll()) {
-            buffer.memory().release();
+            release(buffer);
         }
+    }
+
+    private void release(SendBuffer buffer) {
+        buffer.memory().release();
+        counters.increment(WorkerCounter.SEND_BUFFERS_RELEASED);
     }
 }

@@ -4,6 +4,7 @@ package io.github.nettyucx.worker;
 import io.github.nettyucx.ucp.ConnectionHandler;
 import io.github.nettyucx.ucp.UcpConnectionRequest;
 import io.github.nettyucx.ucp.UcpListener;
+import io.github.nettyucx.ucp.UcpRequest;
 import io.github.nettyucx.ucp.UcpRequestParam;
 import io.github.nettyucx.ucp.UcpStream;
 import io.github.nettyucx.ucp.UcpTag;
@@ -59,7 +60,7 @@ public final class Worker {
     private int lastId;
     private MessageSink lastSink;
 
-    private final Orphans orphans = new Orphans();
+    private final Orphans orphans;
     private InFlight[] inFlight = new InFlight[16];
     private int inFlightCount;
     /** Endpoints that UCX has reported, and those of which their listeners have to be told. */
@@ -75,12 +76,14 @@ public final class Worker {
     private long idleSinceNanos;
     /** When UCX has last got its turn, roughly: an idle loop does not look at the clock. */
     private long progressedNanos;
-    private long droppedMessages;
+    private final Counters<WorkerCounter> counters;
 
     Worker(ProgressEngine engine, String name, UcpWorker ucp) {
         this.engine = engine;
         this.name = name;
         this.ucp = ucp;
+        counters = engine.counters();
+        orphans = new Orphans(counters);
         handle = ucp.address();
         plainParam = UcpRequestParam.allocate(arena);
         waitAllParam = UcpRequestParam.allocate(
@@ -126,10 +129,12 @@ public final class Worker {
 
     private void endpointOpened() {
         endpoints++;
+        counters.increment(WorkerCounter.ENDPOINTS_OPENED);
     }
 
     void endpointClosed() {
         endpoints--;
+        counters.increment(WorkerCounter.ENDPOINTS_CLOSED);
         idleSinceNanos = System.nanoTime();
     }
 
@@ -169,6 +174,19 @@ public final class Worker {
         inFlight[inFlightCount++] = operation;
     }
 
+    /** @return the answer of UCX, unchanged */
+    long started(long request) {
+        if (request > 0) {
+            counters.increment(WorkerCounter.OPERATIONS_STARTED);
+        }
+        return request;
+    }
+
+    void free(long request) {
+        UcpRequest.free(request);
+        counters.increment(WorkerCounter.OPERATIONS_FINISHED);
+    }
+
     void adopt(long request, ReferenceCounted owner, Runnable whenDone) {
         if (orphans.isEmpty()) {
             track(orphans);
@@ -205,7 +223,7 @@ public final class Worker {
      * @return how much was done; 0 when there was nothing to do
      */
     int poll() {
-        int work = UcpWorker.progress(handle);
+        int work = progress();
         closeFailed();
         if (work != 0 || undrained) {
             work += drain();
@@ -218,6 +236,15 @@ public final class Worker {
         }
         if (work != 0) {
             progressedNanos = System.nanoTime();
+        }
+        return work;
+    }
+
+    private int progress() {
+        int work = UcpWorker.progress(handle);
+        counters.increment(WorkerCounter.PROGRESS_CALLS);
+        if (work != 0) {
+            counters.increment(WorkerCounter.PROGRESS_CALLS_WITH_WORK);
         }
         return work;
     }
@@ -238,7 +265,7 @@ public final class Worker {
 
     /** Lets UCX finish what it has begun. */
     void settle() {
-        for (int i = 0; i < CATCH_UP_LIMIT && UcpWorker.progress(handle) != 0; i++) {
+        for (int i = 0; i < CATCH_UP_LIMIT && progress() != 0; i++) {
             // The next poll takes the messages that have come: not everybody expects them in the middle of a write.
             undrained = true;
         }
@@ -283,8 +310,8 @@ public final class Worker {
 
     /** A message for a channel that is closed, or never was: late data, or somebody's forgery. */
     private void drop(long message) {
-        droppedMessages++;
-        long request = UcpTag.messageReceiveNbx(handle, messageInfo, 0, message, plainParam);
+        counters.increment(WorkerCounter.UNKNOWN_CHANNEL_MESSAGES);
+        long request = started(UcpTag.messageReceiveNbx(handle, messageInfo, 0, message, plainParam));
         if (request > 0) {
             adopt(request, null, null);
         }
@@ -365,11 +392,6 @@ public final class Worker {
         return orphans.isEmpty() ? retired || suspect || unusedNanos >= IDLE_NANOS : unusedNanos >= STUCK_NANOS;
     }
 
-    /** Messages that nobody was registered for. */
-    public long droppedMessages() {
-        return droppedMessages;
-    }
-
     /** Operations whose channels are gone and that UCX has not completed yet. */
     int orphanCount() {
         return orphans.size();
@@ -383,7 +405,7 @@ public final class Worker {
     /** There must be no endpoint. */
     void close() {
         // What has come since the last turn is for channels that are gone; UCX would warn of it, message by message.
-        for (int i = 0; i < CATCH_UP_LIMIT && UcpWorker.progress(handle) + drain() > 0; i++) {
+        for (int i = 0; i < CATCH_UP_LIMIT && progress() + drain() > 0; i++) {
             closeFailed();
         }
         ucp.close();

@@ -75,7 +75,7 @@ final class Application implements ConnectionListener {
         watch = new ProtocolWatch(limits.window(), limits.maxMessage());
         ownStream = new StreamPattern(stream);
         peerStream = new StreamPattern(otherStream);
-        connection = new Connection(limits, this, this::stash);
+        connection = new Connection(limits, this, this::stash, new Traffic());
         port.serve(connection, watch);
         burstsLeft = plan.bursts();
         pausesLeft = plan.pauses();

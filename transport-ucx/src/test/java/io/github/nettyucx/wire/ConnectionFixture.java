@@ -25,8 +25,9 @@ abstract class ConnectionFixture implements ConnectionListener {
     static final int MAX_MESSAGE = 4 * 1024;
 
     final ScriptedPort port = new ScriptedPort();
+    final Traffic traffic = new Traffic();
     final Connection connection = new Connection(
-            new Connection.Limits(UCX_1_22_0, WINDOW, MAX_MESSAGE), this, this::allocate);
+            new Connection.Limits(UCX_1_22_0, WINDOW, MAX_MESSAGE), this, this::allocate, traffic);
     final List<String> told = new ArrayList<>();
     IOException failure;
     boolean noMemory;

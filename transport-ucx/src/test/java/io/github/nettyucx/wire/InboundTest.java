@@ -26,7 +26,7 @@ class InboundTest {
     private static final boolean PAUSED = false;
 
     private final ScriptedPort port = new ScriptedPort();
-    private final Inbound inbound = new Inbound(port, WINDOW, MAX_MESSAGE);
+    private final Inbound inbound = new Inbound(port, new Traffic(), WINDOW, MAX_MESSAGE);
     private final List<ByteBuf> stashes = new ArrayList<>();
     private boolean noMemory;
 

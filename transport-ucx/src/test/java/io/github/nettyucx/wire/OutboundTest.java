@@ -19,7 +19,7 @@ class OutboundTest {
     private static final int MAX_MESSAGE = 4 * 1024;
 
     private final ScriptedPort port = new ScriptedPort();
-    private final Outbound outbound = new Outbound(port);
+    private final Outbound outbound = new Outbound(port, new Traffic());
     private ByteBuf memory;
 
     @BeforeEach
@@ -40,7 +40,7 @@ class OutboundTest {
 
     @Test
     void hasNoRoomBeforeTheHandshake() {
-        assertEquals(0, new Outbound(port).room());
+        assertEquals(0, new Outbound(port, new Traffic()).room());
     }
 
     @Test
@@ -95,7 +95,7 @@ class OutboundTest {
 
     @Test
     void findsALargestMessageWorthwhileHoweverSmallItIs() {
-        Outbound other = new Outbound(port);
+        Outbound other = new Outbound(port, new Traffic());
         other.open(new Hello(Hello.VERSION, 0, PEER, WINDOW, 10));
         assertTrue(other.isWorthwhile(10));
         assertFalse(other.isWorthwhile(9));

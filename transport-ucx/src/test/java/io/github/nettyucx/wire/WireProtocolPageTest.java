@@ -135,7 +135,7 @@ class WireProtocolPageTest extends ConnectionFixture {
     @ParameterizedTest
     @MethodSource("windows")
     void doesNotLetASenderWaitForEver(int window) {
-        Outbound outbound = new Outbound(port);
+        Outbound outbound = new Outbound(port, new Traffic());
         outbound.open(new Hello(Hello.VERSION, 0, 1, window, window));
         // The largest message that a sender may wait with, and the credit that it then has.
         int room = window / 8;

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.github.nettyucx.wire.CloseReason;
+import io.github.nettyucx.wire.HandshakeFailure;
+import io.github.nettyucx.wire.Traffic;
+import io.github.nettyucx.worker.Counters;
+import io.github.nettyucx.worker.WorkerCounter;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Everything that one event loop counts, or the sum of several. Written by one thread; any may read. */
+final class LoopCounters {
+
+    enum Wait {
+        PARKS,
+        PARKS_REFUSED,
+        WAKEUPS
+    }
+
+    private final Counters<WorkerCounter> worker = new Counters<>(WorkerCounter.class);
+    private final Counters<Wait> waits = new Counters<>(Wait.class);
+    private final Counters<HandshakeFailure> handshakeFailures = new Counters<>(HandshakeFailure.class);
+    private final Counters<CloseReason> closings = new Counters<>(CloseReason.class);
+    private final Map<String, Traffic> lanes = new ConcurrentHashMap<>();
+    /** The one that other threads write. */
+    private final AtomicLong strangers = new AtomicLong();
+
+    Counters<WorkerCounter> worker() {
+        return worker;
+    }
+
+    Counters<Wait> waits() {
+        return waits;
+    }
+
+    Counters<HandshakeFailure> handshakeFailures() {
+        return handshakeFailures;
+    }
+
+    Counters<CloseReason> closings() {
+        return closings;
+    }
+
+    /** By UCX's names of them. */
+    Map<String, Traffic> lanes() {
+        return lanes;
+    }
+
+    Traffic lane(String name) {
+        return lanes.computeIfAbsent(name, lane -> new Traffic());
+    }
+
+    AtomicLong strangers() {
+        return strangers;
+    }
+
+    /**
+     * @param woken whether another thread ended the sleep, rather than UCX or a timer
+     */
+    void parked(boolean woken) {
+        waits.increment(Wait.PARKS);
+        if (woken) {
+            waits.increment(Wait.WAKEUPS);
+        }
+    }
+
+    void parkRefused() {
+        waits.increment(Wait.PARKS_REFUSED);
+    }
+
+    void addAll(LoopCounters other) {
+        worker.addAll(other.worker);
+        waits.addAll(other.waits);
+        handshakeFailures.addAll(other.handshakeFailures);
+        closings.addAll(other.closings);
+        other.lanes.forEach((name, traffic) -> lane(name).addAll(traffic));
+        strangers.addAndGet(other.strangers.get());
+    }
+}

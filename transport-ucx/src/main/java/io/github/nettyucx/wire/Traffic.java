@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.wire;
+
+import io.github.nettyucx.worker.Counters;
+
+/**
+ * Counts what goes over a connection, and adds it to what has gone over all connections of its lane. Written by the
+ * loop's thread only; any thread may read.
+ */
+public final class Traffic {
+
+    private final Counters<TrafficCounter> counters = new Counters<>(TrafficCounter.class);
+    private final Counters<SizeClass> sent = new Counters<>(SizeClass.class);
+    private final Counters<SizeClass> received = new Counters<>(SizeClass.class);
+    /** {@code null} as long as the connection's lane is not known. */
+    private Traffic lane;
+
+    // ------------------------------------------------------------------------------------------- counting
+
+    /**
+     * A message has been given to UCX.
+     *
+     * @param request UCX's answer, see {@link io.github.nettyucx.worker.EndpointPort}
+     */
+    void sent(int length, long request) {
+        if (request < 0) {
+            return;
+        }
+        SizeClass size = SizeClass.of(length);
+        sent(size, length, request);
+        if (lane != null) {
+            lane.sent(size, length, request);
+        }
+    }
+
+    private void sent(SizeClass size, int length, long request) {
+        counters.add(TrafficCounter.BYTES_SENT, length);
+        sent.increment(size);
+        if (request > 0) {
+            counters.increment(TrafficCounter.SENDS_DEFERRED);
+        }
+    }
+
+    /** A message is there; its bytes may still be at the peer. */
+    void arrived(int length) {
+        SizeClass size = SizeClass.of(length);
+        arrived(size, length);
+        if (lane != null) {
+            lane.arrived(size, length);
+        }
+    }
+
+    private void arrived(SizeClass size, int length) {
+        counters.add(TrafficCounter.BYTES_RECEIVED, length);
+        received.increment(size);
+    }
+
+    void count(TrafficCounter counter) {
+        add(counter, 1);
+    }
+
+    private void add(TrafficCounter counter, int n) {
+        counters.add(counter, n);
+        if (lane != null) {
+            lane.counters.add(counter, n);
+        }
+    }
+
+    /** A message was copied together from so many of the application's buffers. */
+    public void gathered(int buffers) {
+        add(TrafficCounter.MESSAGES_GATHERED, 1);
+        add(TrafficCounter.BUFFERS_GATHERED, buffers);
+    }
+
+    /** The connection is open, and goes over this lane. What was counted before is the lane's, too. */
+    public void opened(Traffic lane) {
+        assert this.lane == null;
+        counters.increment(TrafficCounter.CONNECTIONS_OPENED);
+        lane.addAll(this);
+        this.lane = lane;
+    }
+
+    /** The connection, which has been open, is not any more. */
+    public void closed() {
+        count(TrafficCounter.CONNECTIONS_CLOSED);
+    }
+
+    /** Adds what another one has counted so far. */
+    public void addAll(Traffic other) {
+        counters.addAll(other.counters);
+        sent.addAll(other.sent);
+        received.addAll(other.received);
+    }
+
+    // ------------------------------------------------------------------------------------------- reading
+
+    public long get(TrafficCounter counter) {
+        return counters.get(counter);
+    }
+
+    /** Messages with bytes of the stream that were sent, by their size. */
+    public Counters<SizeClass> sent() {
+        return sent;
+    }
+
+    /** Messages with bytes of the stream that have arrived, by their size. */
+    public Counters<SizeClass> received() {
+        return received;
+    }
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.github.nettyucx.wire.CloseReason;
+import io.github.nettyucx.wire.HandshakeFailure;
+import io.github.nettyucx.wire.SizeClass;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** What loops and channels count is what has happened. */
+class MetricsTest {
+
+    private static final int KIB = 1024;
+
+    private Peers peers;
+
+    @BeforeEach
+    void startLoops() {
+        peers = new Peers(1, 1, UcxWaitStrategy.PARK);
+    }
+
+    @AfterEach
+    void endLoops() {
+        peers.close();
+    }
+
+    /** Waits for something that the other side's loop does in its own time. */
+    private static void awaitCount(long expected, LongSupplier count) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(15);
+        while (count.getAsLong() != expected && System.nanoTime() - deadline < 0) {
+            // Polls for the work of another thread.
+            Thread.sleep(5);
+        }
+        assertEquals(expected, count.getAsLong());
+    }
+
+    private static UcxMetrics metrics(EventLoopGroup group) {
+        List<UcxMetrics> loops = new ArrayList<>();
+        group.forEach(loop -> loops.add(TestLoops.driver((EventLoop) loop).metrics()));
+        return UcxMetrics.sum(loops);
+    }
+
+    private UcxMetrics client() {
+        return metrics(peers.clientGroup);
+    }
+
+    private UcxMetrics server() {
+        return metrics(peers.serverGroup);
+    }
+
+    // ------------------------------------------------------------------------------------------- traffic
+
+    @OnEachLane
+    void bothSidesCountTheSameBytesAndMessages() throws Exception {
+        Inbox inbox = new Inbox();
+        UcxServerSocketChannel listening = peers.listen(() -> inbox);
+        UcxSocketChannel channel = peers.connect(listening, new Inbox());
+        int[] sizes = {1, 64, 65, 5 * KIB, 40 * KIB, 200 * KIB};
+        StringBuilder expected = new StringBuilder();
+        for (int size : sizes) {
+            // One by one, and in direct memory, so that each is a message.
+            expected.append("x".repeat(size));
+            Peers.await(channel.writeAndFlush(
+                    Unpooled.directBuffer(size).writeBytes("x".repeat(size).getBytes(StandardCharsets.ISO_8859_1))));
+            inbox.awaitText(expected.toString());
+        }
+        UcxTraffic sent = channel.metrics();
+        assertEquals(Arrays.stream(sizes).sum(), sent.bytesSent());
+        assertEquals(sizes.length, sent.messagesSent());
+        assertEquals(2, sent.messagesSent(SizeClass.UP_TO_64));
+        assertEquals(1, sent.messagesSent(SizeClass.UP_TO_512));
+        assertEquals(0, sent.messagesSent(SizeClass.UP_TO_4K));
+        assertEquals(1, sent.messagesSent(SizeClass.UP_TO_32K));
+        assertEquals(2, sent.messagesSent(SizeClass.UP_TO_256K));
+        assertEquals(0, sent.bytesReceived());
+        assertTrue(sent.sendsDeferred() <= sizes.length);
+
+        UcxTraffic received = inbox.awaitActive().metrics();
+        assertEquals(sent.bytesSent(), received.bytesReceived());
+        assertEquals(sent.messagesSent(), received.messagesReceived());
+        for (SizeClass size : SizeClass.values()) {
+            assertEquals(sent.messagesSent(size), received.messagesReceived(size), size::toString);
+        }
+        assertTrue(received.receivesDeferred() <= sizes.length);
+
+        assertEquals(Set.of(channel.lane()), client().lanes().keySet());
+        assertEquals(sent.bytesSent(), client().lanes().get(channel.lane()).bytesSent());
+        assertEquals(sent.messagesSent(), client().traffic().messagesSent());
+        assertEquals(sent.bytesSent(), server().lanes().get(channel.lane()).bytesReceived());
+        assertEquals(1, client().traffic().connections());
+        assertEquals(1, server().traffic().connections());
+        assertEquals(0, client().messagesForUnknownChannels());
+    }
+
+    /** Over shared memory UCX may have sent it eagerly, as far as there was room. */
+    @OnEachLane
+    void aLargeSendIsInFlightUntilItIsRead() throws Exception {
+        int length = 2 * KIB * KIB;
+        Inbox inbox = new Inbox();
+        UcxServerSocketChannel listening = peers.listen(peers.server(() -> inbox)
+                .childOption(ChannelOption.AUTO_READ, false).childOption(ChannelOption.SO_RCVBUF, 4 * length));
+        UcxSocketChannel channel = peers.connect(listening, new Inbox());
+        ChannelFuture write = channel.writeAndFlush(Unpooled.directBuffer().writeZero(length));
+        UcxSocketChannel child = inbox.awaitActive();
+        awaitCount(1, () -> child.metrics().messagesReceived());
+        // Its loop may still be in the call.
+        awaitCount(1, () -> channel.metrics().sendsDeferred());
+        assertEquals(0, child.metrics().receivesDeferred(), "nobody has asked for it");
+        assertTrue(client().operationsInFlight() >= 1);
+        assertFalse(write.isDone());
+        child.config().setAutoRead(true);
+        Peers.await(write);
+        inbox.awaitText("\0".repeat(length));
+        assertTrue(child.metrics().receivesDeferred() == 1 || Lane.current() == Lane.SHM);
+        awaitCount(0, () -> client().operationsInFlight());
+    }
+
+    @OnEachLane
+    void smallWritesOfOneFlushAreCountedAsGathered() throws Exception {
+        Inbox inbox = new Inbox();
+        UcxSocketChannel channel = peers.connect(peers.listen(() -> inbox), new Inbox());
+        Peers.await(channel.eventLoop().submit(() -> {
+            for (int i = 0; i < 10; i++) {
+                channel.write(Unpooled.directBuffer().writeBytes(new byte[] {'a', 'b'}));
+            }
+            channel.flush();
+        }));
+        inbox.awaitText("ab".repeat(10));
+        UcxTraffic traffic = channel.metrics();
+        assertEquals(1, traffic.messagesSent());
+        assertEquals(1, traffic.messagesGathered());
+        assertEquals(10, traffic.buffersGathered());
+        Peers.await(channel.writeAndFlush(Unpooled.directBuffer().writeByte('c')));
+        assertEquals(1, channel.metrics().messagesGathered(), "nothing to gather");
+        assertTrue(client().sendBufferBytes() > 0);
+    }
+
+    @OnEachLane
+    void aPeerThatDoesNotReadIsWaitedFor() throws Exception {
+        Inbox inbox = new Inbox();
+        UcxServerSocketChannel listening = peers.listen(peers.server(() -> inbox)
+                .childOption(ChannelOption.AUTO_READ, false).childOption(ChannelOption.SO_RCVBUF, 64 * KIB));
+        UcxSocketChannel channel = peers.connect(listening, new Inbox());
+        int length = 300 * KIB;
+        ChannelFuture write = channel.writeAndFlush(Unpooled.directBuffer().writeZero(length));
+        awaitCount(1, () -> channel.metrics().creditWaits());
+        UcxSocketChannel child = inbox.awaitActive();
+        assertEquals(0, child.metrics().creditMessagesSent());
+        child.config().setAutoRead(true);
+        Peers.await(write);
+        inbox.awaitText("\0".repeat(length));
+        assertTrue(child.metrics().creditMessagesSent() > 0);
+        awaitCount(0, () -> child.metrics().creditMessagesSent() - channel.metrics().creditMessagesReceived());
+        assertTrue(channel.metrics().creditWaits() >= 1);
+        assertEquals(channel.metrics().creditWaits(), client().traffic().creditWaits());
+    }
+
+    // ------------------------------------------------------------------------------------------- handshakes
+
+    @OnEachLane
+    void connectsThatFailAreCountedByTheirReason() throws Exception {
+        Channel listening = peers.listen(Inbox::new);
+        InetSocketAddress address = (InetSocketAddress) listening.localAddress();
+        Peers.await(listening.close());
+        Peers.awaitFailure(peers.client(new Inbox()).connect(address));
+        assertEquals(1, client().handshakesFailed(HandshakeFailure.REFUSED));
+
+        try (RawPeer silent = new RawPeer()) {
+            InetSocketAddress port = silent.listen();
+            Peers.awaitFailure(peers.client(new Inbox()).option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 200).connect(port));
+            awaitCount(1, () -> client().handshakesFailed(HandshakeFailure.TIMED_OUT));
+            awaitCount(0, () -> client().endpoints());
+            ChannelFuture cancelled = peers.client(new Inbox()).connect(port);
+            // Not before the connect has begun.
+            awaitCount(1, () -> client().endpoints());
+            cancelled.cancel(false);
+            Peers.await(cancelled.channel().closeFuture());
+            awaitCount(1, () -> client().handshakesFailed(HandshakeFailure.CANCELLED));
+        }
+        try (RawPeer other = new RawPeer()) {
+            ChannelFuture connect = peers.client(new Inbox()).connect(other.listen());
+            other.accept();
+            other.say(new byte[64]);
+            other.until(connect::isDone, "the connect does not end");
+            assertEquals(1, client().handshakesFailed(HandshakeFailure.OTHER_PROGRAM));
+        }
+        assertEquals(4, client().handshakesFailed());
+        assertEquals(0, client().traffic().connectionsOpened());
+        awaitCount(0, () -> client().endpoints());
+    }
+
+    @OnEachLane
+    void aServerCountsWhomItTurnsDown() throws Exception {
+        UcxServerSocketChannel listening = peers.listen(peers.server(Inbox::new)
+                .childOption(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, 200));
+        try (RawPeer silent = new RawPeer()) {
+            silent.connect(listening.localAddress());
+            silent.awaitEnd();
+        }
+        awaitCount(1, () -> server().handshakesFailed(HandshakeFailure.TIMED_OUT));
+
+        UcxServerSocketChannel full = peers.listen(peers.server(Inbox::new)
+                .option(ChannelOption.AUTO_READ, false).option(ChannelOption.SO_BACKLOG, 1)
+                .option(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, 500));
+        ChannelFuture first = peers.client(new Inbox()).connect(full.localAddress());
+        ChannelFuture second = peers.client(new Inbox()).connect(full.localAddress());
+        Peers.awaitFailure(first);
+        Peers.awaitFailure(second);
+        awaitCount(1, () -> server().handshakesFailed(HandshakeFailure.BACKLOG_FULL));
+        awaitCount(1, () -> server().handshakesFailed(HandshakeFailure.NOT_ACCEPTED));
+        assertEquals(2, client().handshakesFailed(HandshakeFailure.REJECTED));
+
+        try (Socket stranger = new Socket(listening.localAddress().getAddress(), full.localAddress().getPort())) {
+            awaitCount(1, () -> server().strangersTurnedAway());
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- ends
+
+    @OnEachLane
+    void endsAreCountedByTheirReason() throws Exception {
+        UcxServerSocketChannel listening = peers.listen(Inbox::new);
+        Peers.await(peers.connect(listening, new Inbox()).close());
+        awaitCount(1, () -> server().connectionsClosed(CloseReason.ORDERLY));
+        assertEquals(1, client().connectionsClosed(CloseReason.ORDERLY));
+        assertEquals(0, client().resets() + server().resets());
+
+        UcxSocketChannel channel = peers.connect(listening, new Inbox());
+        channel.config().setSoLinger(0);
+        Peers.await(channel.close());
+        awaitCount(1, () -> server().connectionsClosed(CloseReason.RESET_BY_PEER));
+        assertEquals(1, client().connectionsClosed(CloseReason.ABORTED));
+        assertEquals(1, client().resets());
+        assertEquals(1, server().resets());
+        assertEquals(2, client().traffic().connectionsOpened());
+        assertEquals(2, server().traffic().connectionsClosed());
+        awaitCount(0, () -> client().endpoints() + server().endpoints());
+        awaitCount(0, () -> client().operationsInFlight() + server().operationsInFlight());
+    }
+
+    @OnEachLane
+    void aCloseThatIsNotWaitedForAnyLongerIsAReset() throws Exception {
+        UcxServerSocketChannel listening = peers.listen(
+                peers.server(Inbox::new).childOption(ChannelOption.AUTO_READ, false));
+        UcxSocketChannel channel = Peers.connect(peers.client(new Inbox())
+                .option(UcxChannelOption.CLOSE_TIMEOUT_MILLIS, 300), listening);
+        channel.writeAndFlush(Unpooled.directBuffer().writeZero(4 * KIB * KIB));
+        Peers.await(channel.close());
+        assertEquals(1, client().connectionsClosed(CloseReason.CLOSE_TIMED_OUT));
+    }
+
+    // ------------------------------------------------------------------------------------------- loops
+
+    @OnEachLane
+    void loopsCountTheirTurnsAndTheirSleep() throws Exception {
+        assertEquals(0, client().progressCalls(), "the loop has not begun");
+        UcxSocketChannel channel = peers.connect(peers.listen(Inbox::new), new Inbox());
+        UcxMetrics before = client();
+        assertTrue(before.progressCalls() >= before.progressCallsWithWork());
+        assertTrue(before.progressCallsWithWork() > 0);
+        assertTrue(before.workers() >= 1);
+        assertEquals(1, before.endpoints());
+        for (int i = 0; i < 10; i++) {
+            // The loop has to be asleep when the task comes.
+            Thread.sleep(20);
+            Peers.await(channel.eventLoop().submit(() -> true));
+        }
+        UcxMetrics after = client();
+        assertTrue(after.wakeups() - before.wakeups() >= 5, () -> "woken " + (after.wakeups() - before.wakeups()));
+        assertTrue(after.parks() >= after.wakeups());
+    }
+
+    @Test
+    void aGroupIsTheSumOfItsLoops() throws Exception {
+        UcxEventLoopGroup servers = new UcxEventLoopGroup(2);
+        UcxEventLoopGroup clients = new UcxEventLoopGroup(2);
+        try (Peers two = new Peers(servers, clients)) {
+            UcxServerSocketChannel listening = two.listen(Inbox::new);
+            for (int i = 0; i < 3; i++) {
+                two.connect(listening, new Inbox());
+            }
+            List<Long> connections = new ArrayList<>();
+            clients.forEach(loop -> connections.add(((UcxEventLoop) loop).metrics().traffic().connections()));
+            assertEquals(3, clients.metrics().traffic().connections());
+            assertEquals(Set.of(1L, 2L), Set.copyOf(connections));
+        }
+        assertEquals(3, clients.metrics().connectionsClosed(CloseReason.ORDERLY), "the loops have ended");
+        assertEquals(0, clients.metrics().workers() + servers.metrics().workers());
+        assertEquals(0, clients.metrics().endpoints() + servers.metrics().endpoints());
+        assertEquals(0, clients.metrics().sendBufferBytes() + servers.metrics().sendBufferBytes());
+        assertEquals(0, clients.metrics().operationsInFlight() + servers.metrics().operationsInFlight());
+    }
+}
