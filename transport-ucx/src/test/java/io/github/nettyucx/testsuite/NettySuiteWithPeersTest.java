@@ -78,9 +78,11 @@ class NettySuiteWithPeersTest {
     @Nested
     class SingleThreadEventLoop extends AbstractSingleThreadEventLoopTest {
 
+        /** Loops of Netty 4.2 do not tell their channels, with whatever transport. */
         @Override
         protected boolean supportsChannelIteration() {
-            return true;
+            return ((io.netty.channel.SingleThreadEventLoop) UcxPermutation.INSTANCE.loops.iterator().next())
+                    .registeredChannels() >= 0;
         }
 
         @Override

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.io;
+
+import io.github.nettyucx.channel.IoDriver;
+import io.github.nettyucx.channel.LoopShape;
+import io.github.nettyucx.channel.TaskView;
+import io.github.nettyucx.channel.Ucx;
+import io.github.nettyucx.channel.UcxWaitStrategy;
+import io.netty.channel.IoHandle;
+import io.netty.channel.IoHandler;
+import io.netty.channel.IoHandlerContext;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.IoRegistration;
+import io.netty.util.concurrent.SingleThreadEventExecutor;
+import io.netty.util.concurrent.ThreadAwareExecutor;
+import io.netty.util.internal.StringUtil;
+
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Has an event loop of Netty 4.2 take the channels of this transport:
+ * {@code new MultiThreadIoEventLoopGroup(UcxIoHandler.newFactory())}.
+ * <p>
+ * The loop can be any {@link io.netty.channel.IoEventLoop}. It cannot be suspended, as UCX's objects belong to the
+ * thread that made them.
+ * <p>
+ * When the loop is shut down, its channels deliver what was flushed before; each as long as its
+ * {@link io.github.nettyucx.channel.UcxChannelOption#CLOSE_TIMEOUT_MILLIS} or its {@code SO_LINGER} says, and all
+ * within 15 seconds. The loop's timers and tasks wait for that.
+ *
+ * @see Ucx#isAvailable()
+ */
+public final class UcxIoHandler implements IoHandler {
+
+    /** Netty's own default for the time in which an event loop ends; what a loop was told cannot be asked for. */
+    private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(15);
+
+    static {
+        LoopShape.install(new IoLoopShape());
+    }
+
+    private final ThreadAwareExecutor executor;
+    private final IoDriver driver;
+    private final ContextTasks tasks = new ContextTasks();
+    /** How many channels have been registered so far, and how many had been when the loop's end last closed them. */
+    private int registered;
+    private int ended;
+
+    /** What the driver has to know of tasks and timers, as the context of the loop's turn tells it. */
+    private static final class ContextTasks implements TaskView {
+
+        private IoHandlerContext context;
+
+        @Override
+        public boolean isPending() {
+            return !context.canBlock();
+        }
+
+        @Override
+        public long deadlineNanos() {
+            return context.deadlineNanos();
+        }
+
+        @Override
+        public long delayNanos() {
+            return context.delayNanos(System.nanoTime());
+        }
+    }
+
+    private UcxIoHandler(ThreadAwareExecutor executor, UcxWaitStrategy waitStrategy) {
+        this.executor = Objects.requireNonNull(executor, "executor");
+        driver = new IoDriver(waitStrategy);
+    }
+
+    /**
+     * For loops that wait as the system property {@code io.github.nettyucx.waitStrategy} says.
+     *
+     * @throws UnsatisfiedLinkError     if UCX cannot be used, see {@link Ucx#unavailabilityCause()}
+     * @throws IllegalArgumentException if the property names no strategy
+     */
+    public static IoHandlerFactory newFactory() {
+        return newFactory(UcxWaitStrategy.byDefault());
+    }
+
+    /**
+     * @param waitStrategy what the loops do while nothing happens
+     * @throws UnsatisfiedLinkError if UCX cannot be used, see {@link Ucx#unavailabilityCause()}
+     */
+    public static IoHandlerFactory newFactory(UcxWaitStrategy waitStrategy) {
+        Objects.requireNonNull(waitStrategy, "waitStrategy");
+        Ucx.ensureAvailability();
+        return executor -> new UcxIoHandler(executor, waitStrategy);
+    }
+
+    IoDriver driver() {
+        return driver;
+    }
+
+    // ------------------------------------------------------------------------------------------- channels
+
+    @Override
+    public boolean isCompatible(Class<? extends IoHandle> handleType) {
+        return ChannelHandle.class.isAssignableFrom(handleType);
+    }
+
+    @Override
+    public IoRegistration register(IoHandle handle) {
+        if (!(handle instanceof ChannelHandle channelHandle)) {
+            throw new IllegalArgumentException("a handle of type " + StringUtil.simpleClassName(handle)
+                    + "; expected one of a UcxSocketChannel or UcxServerSocketChannel");
+        }
+        registered++;
+        return new ChannelRegistration(channelHandle, driver.register(channelHandle.channel()));
+    }
+
+    // ------------------------------------------------------------------------------------------- the loop's turn
+
+    @Override
+    public int run(IoHandlerContext context) {
+        tasks.context = context;
+        if (!context.shouldReportActiveIoTime()) {
+            return driver.run(tasks);
+        }
+        long start = System.nanoTime();
+        int work = driver.run(tasks);
+        if (work > 0) {
+            // A turn in which something was done has not waited.
+            context.reportActiveIoTime(System.nanoTime() - start);
+        }
+        return work;
+    }
+
+    @Override
+    public void wakeup() {
+        driver.wakeup();
+    }
+
+    // ------------------------------------------------------------------------------------------- the end
+
+    /**
+     * Netty's loop prepares its handler if it is told to end while it does input and output or waits, but not if it is
+     * told so while it runs tasks. So the loop has a hook as well.
+     */
+    @Override
+    public void initialize() {
+        if (executor instanceof SingleThreadEventExecutor loop) {
+            loop.addShutdownHook(this::closeChannels);
+        }
+    }
+
+    /** By a task, so that tasks that were there before are run before: they may write. */
+    @Override
+    public void prepareToDestroy() {
+        if (hasChannelsToClose()) {
+            executor.execute(this::closeChannels);
+        }
+    }
+
+    /** Not again without a new channel: a loop that always has something to do would not end. */
+    private boolean hasChannelsToClose() {
+        return ended != registered && driver.channelCount() > 0;
+    }
+
+    /** Stays until all is delivered: a loop without a quiet period ends as soon as it has run its tasks. */
+    private void closeChannels() {
+        if (hasChannelsToClose()) {
+            ended = registered;
+            driver.closeAllAndLinger(LINGER_NANOS);
+        }
+    }
+
+    @Override
+    public void destroy() {
+        driver.destroy();
+    }
+}

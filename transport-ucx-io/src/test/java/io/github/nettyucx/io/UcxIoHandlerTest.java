@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.io;
+
+import io.github.nettyucx.channel.OnEachLane;
+import io.github.nettyucx.channel.Peers;
+import io.github.nettyucx.channel.SeededBytes;
+import io.github.nettyucx.channel.UcxChannelOption;
+import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.UcxServerSocketChannel;
+import io.github.nettyucx.channel.UcxSocketChannel;
+import io.github.nettyucx.channel.UcxWaitStrategy;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.ManualIoEventLoop;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.SingleThreadIoEventLoop;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.nio.channels.ClosedChannelException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** The event loops of Netty 4.2 take the channels of this transport, and end as they should. */
+@Timeout(60)
+class UcxIoHandlerTest {
+
+    private static final int LENGTH = 16 * 1024 * 1024;
+    private static final long SEED = 42;
+    private static final long SECONDS = 15;
+
+    private final List<EventLoopGroup> groups = new ArrayList<>();
+
+    @AfterEach
+    void endLoops() throws InterruptedException {
+        for (EventLoopGroup group : groups) {
+            Peers.await(group.shutdownGracefully(0, 5, TimeUnit.SECONDS));
+        }
+    }
+
+    private <G extends EventLoopGroup> G noted(G group) {
+        groups.add(group);
+        return group;
+    }
+
+    private EventLoopGroup newGroup() {
+        return noted(new MultiThreadIoEventLoopGroup(1, UcxIoHandler.newFactory()));
+    }
+
+    private static Channel listen(EventLoopGroup accepting, EventLoopGroup serving, ChannelHandler handler)
+            throws InterruptedException {
+        return Peers.await(new ServerBootstrap().group(accepting, serving).channel(UcxServerSocketChannel.class)
+                .childHandler(handler).bind(Peers.loopback(0))).channel();
+    }
+
+    private static Bootstrap client(EventLoopGroup group) {
+        return new Bootstrap().group(group).channel(UcxSocketChannel.class).handler(new ChannelInboundHandlerAdapter());
+    }
+
+    private static ByteBuf bytes() {
+        return Unpooled.directBuffer(LENGTH).writeBytes(new SeededBytes(SEED).at(0, LENGTH));
+    }
+
+    /** Checks what it reads; done when its channel is closed. */
+    private static final class Reader extends ChannelInboundHandlerAdapter {
+
+        private final SeededBytes expected = new SeededBytes(SEED);
+        private final CompletableFuture<Integer> end = new CompletableFuture<>();
+        private int position;
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            ByteBuf buffer = (ByteBuf) message;
+            int length = buffer.readableBytes();
+            expected.check(position, buffer);
+            position += length;
+            buffer.release();
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext context) {
+            end.complete(position);
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            end.completeExceptionally(cause);
+        }
+
+        void assertReadAll() throws Exception {
+            assertEquals(LENGTH, end.get(SECONDS, TimeUnit.SECONDS));
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- which loops
+
+    @Test
+    void loopsWithOtherHandlersAreRefused() throws Exception {
+        EventLoopGroup nio = noted(new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory()));
+        Throwable failure = Peers.awaitFailure(nio.register(new UcxSocketChannel()));
+        assertTrue(failure.getMessage().contains("incompatible event loop type"), failure::toString);
+        failure = Peers.awaitFailure(newGroup().register(new NioSocketChannel()));
+        assertTrue(failure.getMessage().contains("incompatible event loop type"), failure::toString);
+    }
+
+    @Test
+    void aServerAndItsChildrenCanBeOnLoopsOfEitherShape() throws Exception {
+        EventLoopGroup ours = noted(new UcxEventLoopGroup(1));
+        EventLoopGroup theirs = newGroup();
+        for (boolean serverOnOurs : new boolean[] {true, false}) {
+            EventLoopGroup accepting = serverOnOurs ? ours : theirs;
+            EventLoopGroup serving = serverOnOurs ? theirs : ours;
+            Reader reader = new Reader();
+            Channel server = listen(accepting, serving, reader);
+            Channel channel = Peers.await(client(accepting).connect(server.localAddress())).channel();
+            channel.writeAndFlush(bytes());
+            Peers.await(channel.close());
+            reader.assertReadAll();
+        }
+    }
+
+    @Test
+    void theLoopCountsItsChannels() throws Exception {
+        CountingLoop loop = noted(new CountingLoop());
+        Channel server = listen(loop, loop, new ChannelInboundHandlerAdapter());
+        assertEquals(1, loop.getNumOfRegisteredChannels());
+        Channel channel = Peers.await(client(loop).connect(server.localAddress())).channel();
+        assertTrue(loop.getNumOfRegisteredChannels() >= 2);
+        Peers.await(channel.close());
+        Peers.await(server.close());
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+        while (loop.getNumOfRegisteredChannels() > 0) {
+            assertTrue(System.nanoTime() - deadline < 0, "channels are left");
+            // They leave in the loop's next turns.
+            Thread.sleep(1);
+        }
+    }
+
+    private static final class CountingLoop extends SingleThreadIoEventLoop {
+
+        CountingLoop() {
+            super(null, new DefaultThreadFactory("counting"), UcxIoHandler.newFactory());
+        }
+
+        @Override
+        protected int getNumOfRegisteredChannels() {
+            return super.getNumOfRegisteredChannels();
+        }
+    }
+
+    @Test
+    void aLoopThatIsRunByHandEndsInGoodOrder() throws Exception {
+        Reader reader = new Reader();
+        Channel server = listen(newGroup(), newGroup(), reader);
+        AtomicBoolean wait = new AtomicBoolean(true);
+        CompletableFuture<ManualIoEventLoop> made = new CompletableFuture<>();
+        Thread runner = Thread.ofPlatform().name("by hand").start(() -> {
+            ManualIoEventLoop loop =
+                    new ManualIoEventLoop(Thread.currentThread(), UcxIoHandler.newFactory(UcxWaitStrategy.PARK));
+            made.complete(loop);
+            while (!loop.isTerminated()) {
+                if (wait.getAndSet(!wait.get())) {
+                    loop.run(TimeUnit.MILLISECONDS.toNanos(20));
+                } else {
+                    loop.runNow();
+                }
+            }
+        });
+        ManualIoEventLoop loop = made.get(SECONDS, TimeUnit.SECONDS);
+        Channel channel = Peers.await(client(loop).connect(server.localAddress())).channel();
+        channel.writeAndFlush(bytes());
+        Peers.await(loop.shutdownGracefully(0, 5, TimeUnit.SECONDS));
+        runner.join();
+        assertFalse(channel.isOpen());
+        reader.assertReadAll();
+    }
+
+    @Test
+    void aWrongWaitStrategyIsNamedWhenTheFactoryIsMade() {
+        String property = "io.github.nettyucx.waitStrategy";
+        System.setProperty(property, "sleepy");
+        try {
+            Throwable failure = assertThrows(IllegalArgumentException.class, UcxIoHandler::newFactory);
+            assertTrue(failure.getMessage().contains("'sleepy'"), failure::toString);
+        } finally {
+            System.clearProperty(property);
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- the end
+
+    @OnEachLane
+    void whatWasFlushedIsDeliveredBeforeALoopEnds() throws Exception {
+        for (long quietSeconds : new long[] {0, 1}) {
+            Reader reader = new Reader();
+            Channel server = listen(newGroup(), newGroup(), reader);
+            EventLoopGroup ending = newGroup();
+            Channel channel = Peers.await(client(ending).connect(server.localAddress())).channel();
+            Future<?> written = channel.writeAndFlush(bytes());
+            Peers.await(ending.shutdownGracefully(quietSeconds, 5, TimeUnit.SECONDS));
+            Peers.await(written);
+            reader.assertReadAll();
+            endLoops();
+        }
+    }
+
+    @OnEachLane
+    void tasksThatWereThereBeforeTheEndStillWrite() throws Exception {
+        Reader reader = new Reader();
+        Channel server = listen(newGroup(), newGroup(), reader);
+        EventLoopGroup ending = newGroup();
+        Channel channel = Peers.await(client(ending).connect(server.localAddress())).channel();
+        CompletableFuture<ChannelFuture> written = new CompletableFuture<>();
+        // The end is asked for on the loop, so that it certainly comes before the write.
+        Peers.await(ending.submit(() -> {
+            ending.shutdownGracefully(0, 5, TimeUnit.SECONDS);
+            ending.execute(() -> written.complete(channel.writeAndFlush(bytes())));
+        }));
+        Peers.await(ending.terminationFuture());
+        Peers.await(written.get(SECONDS, TimeUnit.SECONDS));
+        reader.assertReadAll();
+        endLoops();
+    }
+
+    @OnEachLane
+    void aLoopThatEndsWaitsForAPeerThatDoesNotReadAsLongAsItsChannelSays() throws Exception {
+        EventLoopGroup serving = newGroup();
+        Channel server = Peers.await(new ServerBootstrap().group(serving).channel(UcxServerSocketChannel.class)
+                .childHandler(new ChannelInboundHandlerAdapter()).childOption(ChannelOption.AUTO_READ, false)
+                .bind(Peers.loopback(0))).channel();
+        EventLoopGroup ending = newGroup();
+        Channel channel = Peers.await(client(ending).option(UcxChannelOption.CLOSE_TIMEOUT_MILLIS, 1000)
+                .connect(server.localAddress())).channel();
+        ChannelFuture write = Peers.await(channel.eventLoop().submit(() -> channel.writeAndFlush(bytes()))).getNow();
+        long start = System.nanoTime();
+        Peers.await(ending.shutdownGracefully(0, 15, TimeUnit.SECONDS));
+        long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+        // What it could take moved within the first second.
+        assertTrue(millis >= 990 && millis < 6000, () -> "ended after " + millis + " ms");
+        assertInstanceOf(ClosedChannelException.class, Peers.awaitFailure(write));
+        assertTrue(channel.closeFuture().isDone());
+        endLoops();
+    }
+
+    @Test
+    void aQuietLoopWithAServerEndsAtOnce() throws Exception {
+        EventLoopGroup group = newGroup();
+        Channel server = listen(group, group, new ChannelInboundHandlerAdapter());
+        long start = System.nanoTime();
+        Peers.await(group.shutdownGracefully(0, 15, TimeUnit.SECONDS));
+        long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+        assertTrue(millis < 600, () -> "ended after " + millis + " ms");
+        assertFalse(server.isOpen());
+    }
+}
