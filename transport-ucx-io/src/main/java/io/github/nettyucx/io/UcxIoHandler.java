@@ -9,7 +9,6 @@ import io.github.nettyucx.channel.UcxWaitStrategy;
 import io.netty.channel.IoHandle;
 import io.netty.channel.IoHandler;
 import io.netty.channel.IoHandlerContext;
-import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.IoRegistration;
 import io.netty.util.concurrent.SingleThreadEventExecutor;
 import io.netty.util.concurrent.ThreadAwareExecutor;
@@ -68,9 +67,9 @@ public final class UcxIoHandler implements IoHandler {
         }
     }
 
-    private UcxIoHandler(ThreadAwareExecutor executor, UcxWaitStrategy waitStrategy) {
+    UcxIoHandler(ThreadAwareExecutor executor, IoDriver driver) {
         this.executor = Objects.requireNonNull(executor, "executor");
-        driver = new IoDriver(waitStrategy);
+        this.driver = driver;
     }
 
     /**
@@ -79,7 +78,7 @@ public final class UcxIoHandler implements IoHandler {
      * @throws UnsatisfiedLinkError     if UCX cannot be used, see {@link Ucx#unavailabilityCause()}
      * @throws IllegalArgumentException if the property names no strategy
      */
-    public static IoHandlerFactory newFactory() {
+    public static UcxIoHandlerFactory newFactory() {
         return newFactory(UcxWaitStrategy.byDefault());
     }
 
@@ -87,10 +86,10 @@ public final class UcxIoHandler implements IoHandler {
      * @param waitStrategy what the loops do while nothing happens
      * @throws UnsatisfiedLinkError if UCX cannot be used, see {@link Ucx#unavailabilityCause()}
      */
-    public static IoHandlerFactory newFactory(UcxWaitStrategy waitStrategy) {
+    public static UcxIoHandlerFactory newFactory(UcxWaitStrategy waitStrategy) {
         Objects.requireNonNull(waitStrategy, "waitStrategy");
         Ucx.ensureAvailability();
-        return executor -> new UcxIoHandler(executor, waitStrategy);
+        return new UcxIoHandlerFactory(waitStrategy);
     }
 
     IoDriver driver() {

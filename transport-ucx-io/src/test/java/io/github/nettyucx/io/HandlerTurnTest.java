@@ -21,8 +21,7 @@ class HandlerTurnTest {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final Context context = new Context();
-    private final UcxIoHandler handler =
-            (UcxIoHandler) UcxIoHandler.newFactory(UcxWaitStrategy.PARK).newHandler(new OwnThread());
+    private final UcxIoHandler handler = UcxIoHandler.newFactory(UcxWaitStrategy.PARK).newHandler(new OwnThread());
 
     @AfterEach
     void destroy() {

@@ -20,9 +20,9 @@ public final class IoTestLoops extends TestLoops {
     /** Netty does not tell the handler of a loop. */
     private final Map<ThreadAwareExecutor, IoDriver> drivers = new ConcurrentHashMap<>();
 
-    private IoHandlerFactory noting(IoHandlerFactory factory) {
+    private IoHandlerFactory noting(UcxIoHandlerFactory factory) {
         return executor -> {
-            UcxIoHandler handler = (UcxIoHandler) factory.newHandler(executor);
+            UcxIoHandler handler = factory.newHandler(executor);
             drivers.put(executor, handler.driver());
             return handler;
         };

@@ -9,6 +9,7 @@ import io.github.nettyucx.channel.UcxEventLoopGroup;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.github.nettyucx.channel.UcxWaitStrategy;
+import io.github.nettyucx.wire.CloseReason;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
@@ -36,7 +37,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -82,6 +82,11 @@ class UcxIoHandlerTest {
 
     private static ByteBuf bytes() {
         return Unpooled.directBuffer(LENGTH).writeBytes(new SeededBytes(SEED).at(0, LENGTH));
+    }
+
+    /** Of several channels. */
+    @ChannelHandler.Sharable
+    private static final class Passive extends ChannelInboundHandlerAdapter {
     }
 
     /** Checks what it reads; done when its channel is closed. */
@@ -159,6 +164,21 @@ class UcxIoHandlerTest {
         }
     }
 
+    @Test
+    void theFactoryTellsWhatItsLoopsHaveDone() throws Exception {
+        UcxIoHandlerFactory factory = UcxIoHandler.newFactory();
+        EventLoopGroup group = noted(new MultiThreadIoEventLoopGroup(2, factory));
+        Channel server = listen(newGroup(), newGroup(), new Passive());
+        assertEquals(0, factory.metrics().traffic().connections());
+        // One for each of its loops.
+        for (int i = 0; i < 2; i++) {
+            Peers.await(client(group).connect(server.localAddress()));
+        }
+        assertEquals(2, factory.metrics().traffic().connections());
+        Peers.await(group.shutdownGracefully(0, 5, TimeUnit.SECONDS));
+        assertEquals(2, factory.metrics().connectionsClosed(CloseReason.ORDERLY), "the loops have ended");
+    }
+
     private static final class CountingLoop extends SingleThreadIoEventLoop {
 
         CountingLoop() {
@@ -175,14 +195,14 @@ class UcxIoHandlerTest {
     void aLoopThatIsRunByHandEndsInGoodOrder() throws Exception {
         Reader reader = new Reader();
         Channel server = listen(newGroup(), newGroup(), reader);
-        AtomicBoolean wait = new AtomicBoolean(true);
         CompletableFuture<ManualIoEventLoop> made = new CompletableFuture<>();
         Thread runner = Thread.ofPlatform().name("by hand").start(() -> {
             ManualIoEventLoop loop =
                     new ManualIoEventLoop(Thread.currentThread(), UcxIoHandler.newFactory(UcxWaitStrategy.PARK));
             made.complete(loop);
-            while (!loop.isTerminated()) {
-                if (wait.getAndSet(!wait.get())) {
+            // It may block, and it need not.
+            for (boolean block = true; !loop.isTerminated(); block = !block) {
+                if (block) {
                     loop.run(TimeUnit.MILLISECONDS.toNanos(20));
                 } else {
                     loop.runNow();

@@ -39,7 +39,7 @@ class DatagramTest {
     private static final long SECONDS = 20;
     private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
-    private final EventLoopGroup group = new UcxEventLoopGroup(2, UcxWaitStrategy.PARK);
+    private final EventLoopGroup group = TestLoops.newGroup(2, UcxWaitStrategy.PARK);
 
     @AfterEach
     void end() {
