@@ -79,8 +79,16 @@ final class ForgingPeer implements AutoCloseable {
 
     /** Says HELLO, and learns which channel the server has for this connection. */
     void greet() {
+        sayHello();
+        hearHello();
+    }
+
+    void sayHello() {
         say(ByteBuffer.allocate(HELLO_LENGTH).putLong(MAGIC).putShort((short) 1).putShort((short) HELLO_LENGTH)
                 .putInt(Ucx.packedVersion()).putInt(0x12345678).putInt(WINDOW).putInt(WINDOW / 4).array());
+    }
+
+    void hearHello() {
         long receive = UcpStream.receiveNbx(endpoint.address(), in.address(), HELLO_LENGTH, lengthOut.address(), waitAll);
         pending.add(receive);
         until(() -> isDone(receive), "no HELLO comes");
