@@ -186,6 +186,7 @@ class PortAttackTest {
             socket.getOutputStream().write(bytes);
             if (attack == Attack.TWICE) {
                 if (random.nextBoolean()) {
+                    // Behind the first one or together with it.
                     Thread.sleep(random.nextInt(5));
                 }
                 socket.getOutputStream().write(bytes);

@@ -114,6 +114,7 @@ class NoMemoryTest {
         for (int i = 0; i < messages; i++) {
             client.writeAndFlush(Unpooled.wrappedBuffer(bytes.at((long) i * SMALL, SMALL)));
         }
+        // The messages arrive and find no memory; nothing tells of that.
         Thread.sleep(100);
         scarce.setScarce(false);
         reader.channel.config().setAutoRead(true);

@@ -75,6 +75,7 @@ class StoppedProcessTest {
                     Channel channel = connect(group, Peers.loopback(peer.awaitPort()), sender);
                     if (!fromTheStart) {
                         sender.start();
+                        // To be stopped at any point of the transfer.
                         Thread.sleep(random.nextInt(100));
                     }
                     peer.stop();
@@ -91,6 +92,7 @@ class StoppedProcessTest {
                         assertTrue(sender.completed() <= WINDOW, () -> "promises of " + sender.completed()
                                 + " bytes succeeded while nobody read");
                     }
+                    // How long it stays stopped.
                     Thread.sleep(round == 0 && Faults.FULL ? LONG_STOP_SECONDS * 1000 : STOP_MILLIS);
                     long growth = ReaderMain.resident() - resident;
                     mostResident = Math.max(mostResident, growth);
@@ -150,6 +152,7 @@ class StoppedProcessTest {
             Channel closing = connect(group, address, new ChannelInboundHandlerAdapter());
             Channel idle = connect(group, address, new ChannelInboundHandlerAdapter());
             Channel ending = connect(another, address, new ChannelInboundHandlerAdapter());
+            // So that the peer is stopped with its loop asleep, behind the handshakes.
             Thread.sleep(100);
             peer.stop();
             pulse.judge();
@@ -192,6 +195,7 @@ class StoppedProcessTest {
             stopped.check();
 
             peer.stop();
+            // It is to be killed after it has been stopped for a while.
             Thread.sleep(200);
             stopped.end();
             long killed = System.nanoTime();

@@ -117,6 +117,7 @@ final class Survivor implements AutoCloseable {
                 accepting = false;
                 server.config().setAutoRead(false);
             }
+            // To be killed at any point of what it does.
             Thread.sleep(random.nextInt(20));
             if (churn != null) {
                 churn.stop();
@@ -136,6 +137,7 @@ final class Survivor implements AutoCloseable {
             checkConnects(now, churn);
             checkWrites(now);
             pulse.awaitBeats();
+            // Whatever the death has left behind shows in the other connections.
             Thread.sleep(WATCHED_MILLIS);
         } catch (Throwable t) {
             throw new AssertionError("kill " + kills + " (" + scenario + "): " + t.getMessage(), t);

@@ -54,7 +54,7 @@ class PingPongTest {
 
     @Test
     void comparesNioAndEpoll() throws Exception {
-        assumeTrue(Epoll.isAvailable());
+        assumeTrue(Epoll.isAvailable(), "Netty's epoll transport is not available");
         var rows = table(ExampleProcess.run(PingPong.class, "--transport", "nio,epoll", "--iterations", "500"));
         assertEquals(2, rows.size());
         assertRow(rows.get(0), "nio", "tcp", "16 B", "1");
