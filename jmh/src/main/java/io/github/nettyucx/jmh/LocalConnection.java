@@ -39,6 +39,10 @@ final class LocalConnection implements AutoCloseable {
 
     /** Writes messages on the client's event loop; returns when all are flushed. */
     void write(ByteBuf message, int count, int batch) throws InterruptedException {
+        write(client, message, count, batch);
+    }
+
+    static void write(Channel client, ByteBuf message, int count, int batch) throws InterruptedException {
         client.eventLoop().submit(() -> {
             for (int i = 0; i < count; i++) {
                 client.write(message.retainedDuplicate(), client.voidPromise());

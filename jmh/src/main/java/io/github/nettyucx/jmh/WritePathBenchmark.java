@@ -3,6 +3,9 @@ package io.github.nettyucx.jmh;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.DefaultEventLoopGroup;
+import io.netty.channel.EventLoopGroup;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -42,12 +45,17 @@ public class WritePathBenchmark {
     public int batch;
 
     private LocalConnection connection;
+    private EventLoopGroup discardingGroup;
+    private Channel discarding;
     private ByteBuf message;
     private long sent;
 
     @Setup
     public void connect() throws Exception {
         connection = new LocalConnection();
+        discardingGroup = new DefaultEventLoopGroup(1);
+        discarding = new DiscardingChannel();
+        discardingGroup.register(discarding).sync();
         message = Unpooled.directBuffer(SIZE).writeZero(SIZE);
     }
 
@@ -60,6 +68,8 @@ public class WritePathBenchmark {
     @TearDown
     public void close() {
         connection.close();
+        discarding.close().syncUninterruptibly();
+        discardingGroup.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
         message.release();
     }
 
@@ -68,5 +78,12 @@ public class WritePathBenchmark {
     public void write() throws InterruptedException {
         connection.write(message, MESSAGES, batch);
         sent += (long) MESSAGES * SIZE;
+    }
+
+    /** What of it is Netty's own: the same writes to a channel that throws them away. */
+    @Benchmark
+    @OperationsPerInvocation(MESSAGES)
+    public void writeToNowhere() throws InterruptedException {
+        LocalConnection.write(discarding, message, MESSAGES, batch);
     }
 }

@@ -153,7 +153,7 @@ final class Gathering implements ChannelOutboundBuffer.MessageProcessor {
         }
         if (merged == null) {
             merged = pool.acquire();
-            merged.memory().writeBytes(single, singleIndex, length);
+            merged.append(single, singleIndex, length);
             buffers++;
             single = null;
         }
@@ -163,7 +163,7 @@ final class Gathering implements ChannelOutboundBuffer.MessageProcessor {
     private boolean copy(ByteBuf buffer, int index, int available) {
         ByteBuf memory = merged.memory();
         int size = Math.min(available, Math.min(room, memory.capacity()) - memory.writerIndex());
-        memory.writeBytes(buffer, index, size);
+        merged.append(buffer, index, size);
         buffers++;
         length = memory.writerIndex();
         return size == available && length < room && memory.isWritable();

@@ -5,10 +5,18 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.AbstractReferenceCounted;
 import io.netty.util.ReferenceCounted;
 
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
 /**
  * A buffer that small writes are gathered in. Releasing it returns it to its {@link SendBufferPool}.
  */
 public final class SendBuffer extends AbstractReferenceCounted {
+
+    /** Up to this size a copy costs less than the call of one that copes with everything, in bytes. */
+    private static final int SMALL = 64;
+
+    private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
     private final SendBufferPool pool;
     private final ByteBuf memory;
@@ -23,6 +31,28 @@ public final class SendBuffer extends AbstractReferenceCounted {
     /** Where the gathered bytes are written to. */
     public ByteBuf memory() {
         return memory;
+    }
+
+    /** Appends bytes of a buffer; there must be room for them. */
+    public void append(ByteBuf source, int index, int length) {
+        if (length > SMALL || !source.hasMemoryAddress()) {
+            memory.writeBytes(source, index, length);
+            return;
+        }
+        int end = memory.writerIndex();
+        assert length <= memory.capacity() - end && index >= 0 && length <= source.capacity() - index;
+        copy(source.memoryAddress() + index, address + end, length);
+        memory.writerIndex(end + length);
+    }
+
+    private static void copy(long from, long to, int length) {
+        int done = 0;
+        for (; done <= length - Long.BYTES; done += Long.BYTES) {
+            ALL.set(ValueLayout.JAVA_LONG_UNALIGNED, to + done, ALL.get(ValueLayout.JAVA_LONG_UNALIGNED, from + done));
+        }
+        for (; done < length; done++) {
+            ALL.set(ValueLayout.JAVA_BYTE, to + done, ALL.get(ValueLayout.JAVA_BYTE, from + done));
+        }
     }
 
     /** Of the memory's first byte. */
