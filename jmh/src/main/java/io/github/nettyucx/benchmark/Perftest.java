@@ -22,6 +22,11 @@ record Perftest(Lane lanes, Path home) implements Contender {
     /** Where the build puts UCX; set by the script. */
     static final String HOME = "io.github.nettyucx.benchmark.ucx";
 
+    /**
+     * As this transport's endpoints do. Without it UCX takes a lane that cannot tell of a peer's death: {@code cma}, which
+     * copies once instead of twice.
+     */
+    private static final String NOTICES_FAILURES = "-e";
     private static final long POLL_MILLIS = 50;
     private static final long SECONDS = 60;
     private static final long START_MILLIS = 5_000;
@@ -83,7 +88,7 @@ record Perftest(Lane lanes, Path home) implements Contender {
         try {
             var number = randomPort();
             var port = Integer.toString(number);
-            server = start(scenario.serverCpus(), List.of("-p", port));
+            server = start(scenario.serverCpus(), List.of("-p", port, NOTICES_FAILURES));
             for (var attempt = 1; !isListening(number, server, interruption); attempt++) {
                 if (attempt == START_ATTEMPTS) {
                     throw new ExampleFailure("the server of ucx_perftest did not come up: "
@@ -92,9 +97,9 @@ record Perftest(Lane lanes, Path home) implements Contender {
                 destroy(server);
                 number = randomPort();
                 port = Integer.toString(number);
-                server = start(scenario.serverCpus(), List.of("-p", port));
+                server = start(scenario.serverCpus(), List.of("-p", port, NOTICES_FAILURES));
             }
-            client = start(scenario.clientCpus(), List.of("-p", port,
+            client = start(scenario.clientCpus(), List.of("-p", port, NOTICES_FAILURES,
                     "-t", scenario.work() == Work.LATENCY ? "tag_lat" : "tag_bw",
                     "-s", Integer.toString(scenario.size()), "-n", Long.toString(operations),
                     "-w", Long.toString(Math.ceilDiv(operations, WARMUP)), "-f", "-v", "127.0.0.1"));
@@ -152,6 +157,8 @@ record Perftest(Lane lanes, Path home) implements Contender {
         var builder = new ProcessBuilder(command).redirectErrorStream(true);
         Map<String, String> environment = builder.environment();
         environment.put("LD_LIBRARY_PATH", home.resolve("lib").toString());
+        // What the library makes of the environment for this transport: without it there is no shared memory with -e.
+        environment.putIfAbsent("UCX_MM_ERROR_HANDLING", "y");
         if (lanes != Lane.AUTO) {
             environment.put("UCX_TLS", lanes == Lane.TCP ? "tcp" : "shm,tcp");
         }
