@@ -74,6 +74,7 @@ class EventLoopGroupTest {
                 all.subList(0, 4), all.subList(0, 5), all.subList(0, 6), all));
         // Of its own.
         expected.add(List.of(int.class, UcxWaitStrategy.class));
+        expected.add(List.of(int.class, ThreadFactory.class, UcxWaitStrategy.class));
         assertEquals(expected, constructors);
     }
 
