@@ -10,9 +10,6 @@ import io.github.nettyucx.wire.HandshakeFailure;
 import io.github.nettyucx.worker.Doorkeeper;
 import io.github.nettyucx.worker.ProgressEngine;
 import io.github.nettyucx.worker.Worker;
-import io.netty.channel.AbstractChannel;
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
@@ -45,23 +42,20 @@ import java.util.concurrent.TimeUnit;
  */
 // RecvByteBufAllocator.Handle is deprecated for users, not for transports.
 @SuppressWarnings("deprecation")
-public final class UcxServerSocketChannel extends AbstractChannel implements ServerSocketChannel, CountedChannel {
+public final class UcxServerSocketChannel extends AbstractUcxChannel implements ServerSocketChannel, CountedChannel {
 
     private enum State {
         UNBOUND, LISTENING, CLOSED
     }
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(UcxServerSocketChannel.class);
-    private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
     private static final String BELONGS_TO_LOOP = "a UCX listener cannot leave its event loop, because it belongs to"
             + " the loop's worker; close the channel, or keep it registered";
     private static final byte[] ANY_IPV4 = new byte[4];
 
     private final UcxServerSocketChannelConfig config = new UcxServerSocketChannelConfig(this);
     private volatile State state = State.UNBOUND;
-    private volatile InetSocketAddress local;
 
-    private LoopRegistration registration;
     private LoopCounters counters;
     private ProgressEngine engine;
     private final List<UcpListener> listeners = new ArrayList<>(2);
@@ -88,11 +82,6 @@ public final class UcxServerSocketChannel extends AbstractChannel implements Ser
     }
 
     @Override
-    public ChannelMetadata metadata() {
-        return METADATA;
-    }
-
-    @Override
     public boolean isOpen() {
         return state != State.CLOSED;
     }
@@ -100,26 +89,6 @@ public final class UcxServerSocketChannel extends AbstractChannel implements Ser
     @Override
     public boolean isActive() {
         return state == State.LISTENING;
-    }
-
-    @Override
-    public InetSocketAddress localAddress() {
-        return (InetSocketAddress) super.localAddress();
-    }
-
-    @Override
-    public InetSocketAddress remoteAddress() {
-        return null;
-    }
-
-    @Override
-    protected SocketAddress localAddress0() {
-        return local;
-    }
-
-    @Override
-    protected SocketAddress remoteAddress0() {
-        return null;
     }
 
     @Override
@@ -135,42 +104,21 @@ public final class UcxServerSocketChannel extends AbstractChannel implements Ser
     }
 
     @Override
-    protected boolean isCompatible(EventLoop loop) {
-        return KnownLoops.isCompatible(loop);
-    }
-
-    @Override
     public void countBy(LoopCounters loop) {
         counters = loop;
     }
 
     @Override
-    protected void doRegister() throws Exception {
-        registration = KnownLoops.register(this);
-    }
-
-    @Override
     protected void doDeregister() {
-        registration.cancel();
+        super.doDeregister();
         if (state == State.LISTENING) {
-            // By way of the pipeline, where it cannot be refused.
-            logger.warn("{} is closed because it was deregistered while it was bound: {}", this, BELONGS_TO_LOOP);
-            unsafe().close(voidPromise());
-            // Netty would do it after the deregistration, which takes the handlers of a closed channel away.
-            pipeline().fireChannelInactive();
+            closeDeregistered(BELONGS_TO_LOOP);
         }
     }
 
     @Override
-    public ChannelFuture deregister() {
-        return deregister(newPromise());
-    }
-
-    /** Is refused while the channel is bound: a UCX listener belongs to the worker of its event loop. */
-    @Override
-    public ChannelFuture deregister(ChannelPromise promise) {
-        return state == State.LISTENING ? promise.setFailure(new UnsupportedOperationException(BELONGS_TO_LOOP))
-                : super.deregister(promise);
+    String reasonToStay() {
+        return state == State.LISTENING ? BELONGS_TO_LOOP : null;
     }
 
     // ------------------------------------------------------------------------------------------- binding
@@ -186,7 +134,7 @@ public final class UcxServerSocketChannel extends AbstractChannel implements Ser
         if (state != State.UNBOUND) {
             throw new IllegalStateException("already bound to " + local);
         }
-        engine = registration.engine();
+        engine = loopEngine();
         if (wanted.getAddress().isAnyLocalAddress()) {
             listen(new InetSocketAddress(InetAddress.getByAddress(ANY_IPV4), wanted.getPort()));
             local = withPortOf(wanted, listeners.getFirst().localAddress());

@@ -8,13 +8,10 @@ import io.github.nettyucx.worker.Endpoint;
 import io.github.nettyucx.worker.ProgressEngine;
 import io.github.nettyucx.worker.Worker;
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.AbstractChannel;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
-import io.netty.channel.EventLoop;
 import io.netty.channel.FileRegion;
 import io.netty.channel.socket.ChannelOutputShutdownException;
 import io.netty.channel.socket.ServerSocketChannel;
@@ -39,7 +36,7 @@ import java.util.concurrent.Executor;
  * <p>
  * The threads' rules are Netty's: every method may be called from any thread.
  */
-public final class UcxSocketChannel extends AbstractChannel implements SocketChannel, CountedChannel {
+public final class UcxSocketChannel extends AbstractUcxChannel implements SocketChannel, CountedChannel {
 
     private enum State {
         /** Neither connected nor connecting. */
@@ -56,7 +53,6 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
     }
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(UcxSocketChannel.class);
-    private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
     private static final String EXPECTED_TYPES = " (expected: " + StringUtil.simpleClassName(ByteBuf.class) + ", "
             + StringUtil.simpleClassName(FileRegion.class) + ')';
 
@@ -67,13 +63,10 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
     /** What a server accepts; {@code null} on the connecting side. */
     private final IncomingConnection incoming;
     private volatile State state = State.UNCONNECTED;
-    private volatile InetSocketAddress local;
-    private volatile InetSocketAddress remote;
     private volatile String lane = "none";
     private volatile List<String> transports = List.of();
 
     private InetSocketAddress bindAddress;
-    private LoopRegistration registration;
     private Endpoint endpoint;
     private Connection connection;
     private ChannelInput input;
@@ -116,11 +109,6 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
     }
 
     @Override
-    public ChannelMetadata metadata() {
-        return METADATA;
-    }
-
-    @Override
     public boolean isOpen() {
         return state != State.CLOSED;
     }
@@ -129,26 +117,6 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
     public boolean isActive() {
         State now = state;
         return now == State.ACTIVE || now == State.LINGERING;
-    }
-
-    @Override
-    public InetSocketAddress localAddress() {
-        return (InetSocketAddress) super.localAddress();
-    }
-
-    @Override
-    public InetSocketAddress remoteAddress() {
-        return (InetSocketAddress) super.remoteAddress();
-    }
-
-    @Override
-    protected SocketAddress localAddress0() {
-        return local;
-    }
-
-    @Override
-    protected SocketAddress remoteAddress0() {
-        return remote;
     }
 
     /**
@@ -178,11 +146,6 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
         return new UcxSocketUnsafe();
     }
 
-    @Override
-    protected boolean isCompatible(EventLoop loop) {
-        return KnownLoops.isCompatible(loop);
-    }
-
     // ------------------------------------------------------------------------------------------- opening
 
     @Override
@@ -192,14 +155,14 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
 
     @Override
     protected void doRegister() throws Exception {
-        registration = KnownLoops.register(this);
+        super.doRegister();
         if (incoming != null && state == State.UNCONNECTED) {
             try {
-                accept(registration.engine().workerForAccepting(
+                accept(loopEngine().workerForAccepting(
                         incoming.localAddress().getAddress(), incoming.clientId()));
             } catch (Throwable t) {
                 // A channel whose registration fails is closed, but never deregistered.
-                registration.cancel();
+                super.doDeregister();
                 metrics.failed(HandshakeFailure.LOCAL_FAILURE);
                 throw t;
             }
@@ -221,33 +184,17 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
 
     @Override
     protected void doDeregister() {
-        registration.cancel();
+        super.doDeregister();
         if (state == State.CONNECTING || state == State.ACTIVE) {
-            // By way of the pipeline, where it cannot be refused.
-            logger.warn("{} is closed because it was deregistered while it was connected: {}", this, BELONGS_TO_LOOP);
             abandoned = true;
-            boolean active = isActive();
-            unsafe().close(voidPromise());
-            if (active) {
-                // Netty would do it after the deregistration, which takes the handlers of a closed channel away.
-                pipeline().fireChannelInactive();
-            }
+            closeDeregistered(BELONGS_TO_LOOP);
         }
     }
 
     @Override
-    public ChannelFuture deregister() {
-        return deregister(newPromise());
-    }
-
-    /** Is refused while the channel is connected: a UCX connection belongs to the worker of its event loop. */
-    @Override
-    public ChannelFuture deregister(ChannelPromise promise) {
+    String reasonToStay() {
         State now = state;
-        if (now == State.UNCONNECTED || now == State.CLOSED) {
-            return super.deregister(promise);
-        }
-        return promise.setFailure(new UnsupportedOperationException(BELONGS_TO_LOOP));
+        return now == State.UNCONNECTED || now == State.CLOSED ? null : BELONGS_TO_LOOP;
     }
 
     @Override
@@ -362,7 +309,7 @@ public final class UcxSocketChannel extends AbstractChannel implements SocketCha
                 }
                 InetSocketAddress to = ConnectAttempt.checked(remoteAddress);
                 InetSocketAddress from = localAddress == null ? bindAddress : ConnectAttempt.checked(localAddress);
-                Worker worker = registration.engine().workerForConnecting(to);
+                Worker worker = loopEngine().workerForConnecting(to);
                 open(worker, (w, listener) -> w.connect(to, from, listener));
                 attempt = ConnectAttempt.connecting(UcxSocketChannel.this, to, promise);
             } catch (Throwable t) {

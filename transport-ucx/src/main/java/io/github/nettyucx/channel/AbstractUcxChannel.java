@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.github.nettyucx.worker.ProgressEngine;
+import io.netty.channel.AbstractChannel;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelMetadata;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.EventLoop;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+
+/**
+ * What connections and servers have in common: their addresses, and that they stay with their event loop while they
+ * have something of UCX, which belongs to the loop's worker.
+ */
+abstract class AbstractUcxChannel extends AbstractChannel {
+
+    private static final InternalLogger logger = InternalLoggerFactory.getInstance(AbstractUcxChannel.class);
+    private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
+
+    volatile InetSocketAddress local;
+    volatile InetSocketAddress remote;
+    private LoopRegistration registration;
+
+    AbstractUcxChannel(Channel parent) {
+        super(parent);
+    }
+
+    @Override
+    public ChannelMetadata metadata() {
+        return METADATA;
+    }
+
+    // ------------------------------------------------------------------------------------------- addresses
+
+    @Override
+    public InetSocketAddress localAddress() {
+        return (InetSocketAddress) super.localAddress();
+    }
+
+    @Override
+    public InetSocketAddress remoteAddress() {
+        return (InetSocketAddress) super.remoteAddress();
+    }
+
+    @Override
+    protected InetSocketAddress localAddress0() {
+        return local;
+    }
+
+    @Override
+    protected InetSocketAddress remoteAddress0() {
+        return remote;
+    }
+
+    // ------------------------------------------------------------------------------------------- the event loop
+
+    /** Why the channel cannot leave its event loop now; {@code null} if it can. From any thread. */
+    abstract String reasonToStay();
+
+    @Override
+    protected boolean isCompatible(EventLoop loop) {
+        return KnownLoops.isCompatible(loop);
+    }
+
+    @Override
+    protected void doRegister() throws Exception {
+        registration = KnownLoops.register(this);
+    }
+
+    /** Everything of UCX that the loop has which the channel is registered with. */
+    ProgressEngine loopEngine() throws IOException {
+        return registration.engine();
+    }
+
+    @Override
+    protected void doDeregister() {
+        registration.cancel();
+    }
+
+    /** After a deregistration by way of the pipeline, where it cannot be refused. */
+    void closeDeregistered(String reasonToStay) {
+        logger.warn("{} is closed because it was deregistered: {}", this, reasonToStay);
+        boolean active = isActive();
+        unsafe().close(voidPromise());
+        if (active) {
+            // Netty would do it after the deregistration, which takes the handlers of a closed channel away.
+            pipeline().fireChannelInactive();
+        }
+    }
+
+    @Override
+    public ChannelFuture deregister() {
+        return deregister(newPromise());
+    }
+
+    /** Is refused while the channel is connected, or bound: what it has of UCX belongs to its event loop's worker. */
+    @Override
+    public ChannelFuture deregister(ChannelPromise promise) {
+        String reason = reasonToStay();
+        return reason == null ? super.deregister(promise)
+                : promise.setFailure(new UnsupportedOperationException(reason));
+    }
+}
