@@ -50,6 +50,8 @@ public final class IoDriver {
     private final AdaptiveSpin spin = new AdaptiveSpin(UcxWaitStrategy.spinNanos());
     private final Set<Channel> channels = new LinkedHashSet<>();
     private final LoopCounters counters = new LoopCounters();
+    /** Where there is a flight recorder, or {@code null}. */
+    private final FlightEvents.Sleep recorder = FlightEvents.AVAILABLE ? new FlightEvents.Sleep() : null;
     /** Made by the loop's own thread when it starts: loops that are never used cost nothing. */
     private ProgressEngine engine;
     /** The same; in tests, something that takes its place. */
@@ -180,8 +182,15 @@ public final class IoDriver {
     }
 
     private void sleep(long timeoutNanos) throws IOException {
+        if (recorder != null) {
+            recorder.begins();
+        }
         port.await(timeoutNanos);
-        counters.parked(nextWakeupNanos.get() == AWAKE);
+        boolean woken = nextWakeupNanos.get() == AWAKE;
+        counters.parked(woken);
+        if (recorder != null) {
+            recorder.ends(woken);
+        }
     }
 
     private boolean isLongBusy() {
@@ -278,7 +287,7 @@ public final class IoDriver {
 
     private void nap() throws IOException {
         if (port.arm()) {
-            sleep(LINGER_SLEEP_NANOS);
+            port.await(LINGER_SLEEP_NANOS);
         } else {
             // Perhaps for long, see BUSY_NANOS.
             LockSupport.parkNanos(LINGER_PAUSE_NANOS);

@@ -325,6 +325,7 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
     private void reject(IncomingConnection incoming, HandshakeFailure reason) {
         if (!incoming.isTaken()) {
             counters.handshakeFailures().increment(reason);
+            FlightEvents.handshakeFailed(null, incoming.remoteAddress(), true, reason, null);
             incoming.rejectIfPending();
         }
     }

@@ -163,7 +163,7 @@ public final class UcxSocketChannel extends AbstractUcxChannel implements Socket
             } catch (Throwable t) {
                 // A channel whose registration fails is closed, but never deregistered.
                 super.doDeregister();
-                metrics.failed(HandshakeFailure.LOCAL_FAILURE);
+                metrics.failed(HandshakeFailure.LOCAL_FAILURE, remote, t);
                 throw t;
             }
         }
@@ -177,7 +177,7 @@ public final class UcxSocketChannel extends AbstractUcxChannel implements Socket
             // The client has gone, or UCX cannot make sense of its message. A failed registration would be logged
             // with a stack trace, for each client that somebody chooses to send.
             logger.debug("Failed to accept a connection from {}", remote, e);
-            metrics.failed(HandshakeFailure.LOCAL_FAILURE);
+            metrics.failed(HandshakeFailure.LOCAL_FAILURE, remote, e);
             eventLoop().execute(() -> unsafe().close(voidPromise()));
         }
     }
@@ -275,7 +275,7 @@ public final class UcxSocketChannel extends AbstractUcxChannel implements Socket
         // Before it is closed: a close waits for a handshake that is still under way.
         teardown();
         ConnectAttempt failed = takeAttempt();
-        metrics.failed(connection, cause, HandshakeFailure.CLOSED_BY_PEER);
+        metrics.failed(connection, failed.remote(), cause, HandshakeFailure.CLOSED_BY_PEER);
         Throwable named = ((UcxSocketUnsafe) unsafe()).naming(failed, cause);
         if (incoming == null) {
             state = State.UNCONNECTED;
@@ -314,7 +314,7 @@ public final class UcxSocketChannel extends AbstractUcxChannel implements Socket
                 attempt = ConnectAttempt.connecting(UcxSocketChannel.this, to, promise);
             } catch (Throwable t) {
                 if (t instanceof IOException) {
-                    metrics.failed(HandshakeFailure.LOCAL_FAILURE);
+                    metrics.failed(HandshakeFailure.LOCAL_FAILURE, remoteAddress, t);
                 }
                 promise.tryFailure(annotateConnectException(t, remoteAddress));
                 closeIfClosed();
@@ -485,7 +485,7 @@ public final class UcxSocketChannel extends AbstractUcxChannel implements Socket
         if (attempt != null) {
             ConnectAttempt failed = takeAttempt();
             ClosedChannelException cause = new ClosedChannelException();
-            metrics.failed(connection, failed.causeOr(cause), HandshakeFailure.CANCELLED);
+            metrics.failed(connection, failed.remote(), failed.causeOr(cause), HandshakeFailure.CANCELLED);
             failed.fail(cause);
         } else if (before == State.ACTIVE || before == State.LINGERING) {
             CloseReason reason = connection.closeReason();
@@ -559,6 +559,11 @@ public final class UcxSocketChannel extends AbstractUcxChannel implements Socket
     public ChannelFuture shutdown(ChannelPromise promise) {
         halfClose.endBoth(promise);
         return promise;
+    }
+
+    /** Whether this side is the server's. */
+    boolean isAccepted() {
+        return incoming != null;
     }
 
     boolean isUnconnected() {
