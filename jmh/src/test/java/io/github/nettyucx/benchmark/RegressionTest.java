@@ -24,6 +24,11 @@ import org.junit.jupiter.api.Test;
 class RegressionTest {
     private static final int ROUNDS = 3;
     private static final double SECONDS = 0.3;
+    /**
+     * How many times as good as NIO: round trips of 16 bytes (seen on a quiet machine: 25 to 70), messages of 16 bytes
+     * (1.6 to 2.5), round trips of 64 KiB (6 to 10).
+     */
+    private static final List<Double> BOUNDS = List.of(6.0, 1.0, 2.0);
     private static final double MOST_OF_OTHERS = 0.4;
 
     private static final Contender UCX =
@@ -49,9 +54,9 @@ class RegressionTest {
         var latency = scenario(Work.LATENCY, 16);
         var throughput = scenario(Work.THROUGHPUT, 16);
         var large = scenario(Work.LATENCY, 64 * 1024);
-        var missed = measure(List.of(latency, throughput, large), List.of(3.0, 1.0, 1.0));
+        var missed = measure(List.of(latency, throughput, large), BOUNDS);
         if (!missed.isEmpty()) {
-            missed = measure(List.of(latency, throughput, large), List.of(3.0, 1.0, 1.0));
+            missed = measure(List.of(latency, throughput, large), BOUNDS);
         }
         assertTrue(missed.isEmpty(), missed);
     }

@@ -13,13 +13,13 @@ import java.nio.channels.NotYetConnectedException;
 /** Ends one direction of a channel before the other one: the output after the bytes that were flushed before. */
 final class HalfClose {
 
-    private final UcxSocketChannel channel;
+    private final AbstractUcxStreamChannel channel;
     private volatile boolean inputEnded;
     private volatile boolean outputEnded;
     /** Waits for bytes that were flushed before. */
     private ChannelPromise waiting;
 
-    HalfClose(UcxSocketChannel channel) {
+    HalfClose(AbstractUcxStreamChannel channel) {
         this.channel = channel;
     }
 

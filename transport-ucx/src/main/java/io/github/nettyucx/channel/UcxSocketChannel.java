@@ -9,12 +9,10 @@ import io.github.nettyucx.worker.ProgressEngine;
 import io.github.nettyucx.worker.Worker;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.FileRegion;
 import io.netty.channel.socket.ChannelOutputShutdownException;
-import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.internal.StringUtil;
 import io.netty.util.internal.logging.InternalLogger;
@@ -36,7 +34,7 @@ import java.util.concurrent.Executor;
  * <p>
  * The threads' rules are Netty's: every method may be called from any thread.
  */
-public final class UcxSocketChannel extends AbstractUcxChannel implements SocketChannel, CountedChannel {
+public final class UcxSocketChannel extends AbstractUcxStreamChannel implements CountedChannel {
 
     private enum State {
         /** Neither connected nor connecting. */
@@ -63,8 +61,6 @@ public final class UcxSocketChannel extends AbstractUcxChannel implements Socket
     /** What a server accepts; {@code null} on the connecting side. */
     private final IncomingConnection incoming;
     private volatile State state = State.UNCONNECTED;
-    private volatile String lane = "none";
-    private volatile List<String> transports = List.of();
 
     private InetSocketAddress bindAddress;
     private Endpoint endpoint;
@@ -79,7 +75,6 @@ public final class UcxSocketChannel extends AbstractUcxChannel implements Socket
 
     /** While the channel connects. */
     private ConnectAttempt attempt;
-    private final HalfClose halfClose = new HalfClose(this);
     private Linger linger;
     private final ConnectionMetrics metrics = new ConnectionMetrics(this);
 
@@ -99,11 +94,6 @@ public final class UcxSocketChannel extends AbstractUcxChannel implements Socket
     // ------------------------------------------------------------------------------------------- as Netty sees it
 
     @Override
-    public ServerSocketChannel parent() {
-        return (ServerSocketChannel) super.parent();
-    }
-
-    @Override
     public UcxSocketChannelConfig config() {
         return config;
     }
@@ -117,23 +107,6 @@ public final class UcxSocketChannel extends AbstractUcxChannel implements Socket
     public boolean isActive() {
         State now = state;
         return now == State.ACTIVE || now == State.LINGERING;
-    }
-
-    /**
-     * UCX's name of the transport that carries the data, such as {@code rc_mlx5}, {@code sysv}, {@code posix} or
-     * {@code tcp}; {@code none} before the channel is active.
-     */
-    public String lane() {
-        return lane;
-    }
-
-    /**
-     * All of UCX's transports that serve the connection, each with its device, such as {@code sysv/memory} and
-     * {@code tcp/eth0}; without one, such as {@code tcp}, what the connection was made with. None before the channel is
-     * active.
-     */
-    public List<String> transports() {
-        return transports;
     }
 
     /** What has gone over this connection so far. */
@@ -384,7 +357,7 @@ public final class UcxSocketChannel extends AbstractUcxChannel implements Socket
         }
     }
 
-    /** Whether anything may be fired up the pipeline. */
+    @Override
     boolean isReading() {
         return state == State.ACTIVE;
     }
@@ -518,63 +491,22 @@ public final class UcxSocketChannel extends AbstractUcxChannel implements Socket
         return halfClose.isInputEnded() || input != null && input.isShutdown();
     }
 
-    @Override
-    public boolean isOutputShutdown() {
-        return halfClose.isOutputEnded();
-    }
-
-    @Override
-    public boolean isShutdown() {
-        return isInputShutdown() && isOutputShutdown();
-    }
-
-    @Override
-    public ChannelFuture shutdownOutput() {
-        return shutdownOutput(newPromise());
-    }
-
-    @Override
-    public ChannelFuture shutdownOutput(ChannelPromise promise) {
-        halfClose.endOutput(promise);
-        return promise;
-    }
-
-    @Override
-    public ChannelFuture shutdownInput() {
-        return shutdownInput(newPromise());
-    }
-
-    @Override
-    public ChannelFuture shutdownInput(ChannelPromise promise) {
-        halfClose.endInput(promise);
-        return promise;
-    }
-
-    @Override
-    public ChannelFuture shutdown() {
-        return shutdown(newPromise());
-    }
-
-    @Override
-    public ChannelFuture shutdown(ChannelPromise promise) {
-        halfClose.endBoth(promise);
-        return promise;
-    }
-
     /** Whether this side is the server's. */
     boolean isAccepted() {
         return incoming != null;
     }
 
+    @Override
     boolean isUnconnected() {
         return state == State.UNCONNECTED || state == State.CONNECTING;
     }
 
-    /** Whether all that was flushed has been sent. */
+    @Override
     boolean isDrained() {
         return output.isDrained();
     }
 
+    @Override
     void endOutputNow(ChannelPromise promise) {
         ((AbstractUnsafe) unsafe()).shutdownOutput(promise);
     }
@@ -591,6 +523,7 @@ public final class UcxSocketChannel extends AbstractUcxChannel implements Socket
         }
     }
 
+    @Override
     void endInputNow() {
         input.shutdown();
     }

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.socket.ServerSocketChannel;
+import io.netty.channel.socket.SocketChannel;
+
+import java.util.List;
+
+/** Of a connection: what carries it, and how its two directions are ended one by one. */
+abstract class AbstractUcxStreamChannel extends AbstractUcxChannel implements SocketChannel {
+
+    // Written by the event loop's thread.
+    volatile String lane = "none";
+    volatile List<String> transports = List.of();
+
+    final HalfClose halfClose = new HalfClose(this);
+
+    AbstractUcxStreamChannel(Channel parent) {
+        super(parent);
+    }
+
+    // ------------------------------------------------------------------------------------------- what it tells
+
+    @Override
+    public ServerSocketChannel parent() {
+        return (ServerSocketChannel) super.parent();
+    }
+
+    /**
+     * UCX's name of the transport that carries the data, such as {@code rc_mlx5}, {@code sysv}, {@code posix} or
+     * {@code tcp}; {@code none} before the channel is active.
+     */
+    public String lane() {
+        return lane;
+    }
+
+    /**
+     * All of UCX's transports that serve the connection, each with its device, such as {@code sysv/memory} and
+     * {@code tcp/eth0}; without one, such as {@code tcp}, what the connection was made with. None before the channel is
+     * active.
+     */
+    public List<String> transports() {
+        return transports;
+    }
+
+    // ------------------------------------------------------------------------------------------- half-close
+
+    /** Whether anything may be fired up the pipeline. */
+    abstract boolean isReading();
+
+    /** Whether all that was flushed has been sent. */
+    abstract boolean isDrained();
+
+    abstract boolean isUnconnected();
+
+    abstract void endOutputNow(ChannelPromise promise);
+
+    abstract void endInputNow();
+
+    @Override
+    public boolean isOutputShutdown() {
+        return halfClose.isOutputEnded();
+    }
+
+    @Override
+    public boolean isShutdown() {
+        return isInputShutdown() && isOutputShutdown();
+    }
+
+    @Override
+    public ChannelFuture shutdownOutput() {
+        return shutdownOutput(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdownOutput(ChannelPromise promise) {
+        halfClose.endOutput(promise);
+        return promise;
+    }
+
+    @Override
+    public ChannelFuture shutdownInput() {
+        return shutdownInput(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdownInput(ChannelPromise promise) {
+        halfClose.endInput(promise);
+        return promise;
+    }
+
+    @Override
+    public ChannelFuture shutdown() {
+        return shutdown(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdown(ChannelPromise promise) {
+        halfClose.endBoth(promise);
+        return promise;
+    }
+}
