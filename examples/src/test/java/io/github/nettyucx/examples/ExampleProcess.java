@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -65,10 +66,11 @@ public final class ExampleProcess implements AutoCloseable {
     }
 
     public static ExampleProcess start(Class<?> main, String... arguments) throws IOException {
-        return start(List.of(), main, arguments);
+        return start(List.of(), Map.of(), main, arguments);
     }
 
-    private static ExampleProcess start(List<String> options, Class<?> main, String... arguments) throws IOException {
+    private static ExampleProcess start(List<String> options, Map<String, String> environment, Class<?> main,
+                                        String... arguments) throws IOException {
         var command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
@@ -84,7 +86,7 @@ public final class ExampleProcess implements AutoCloseable {
         var builder = new ProcessBuilder(command);
         // Asked for, the environment is Java's copy of it: without what UCX's variables were set to in this process, if
         // an earlier test has used UCX in it.
-        builder.environment();
+        builder.environment().putAll(environment);
         return new ExampleProcess(builder.start());
     }
 
@@ -99,7 +101,17 @@ public final class ExampleProcess implements AutoCloseable {
      * @param options of the JVM, beside those that all examples get
      */
     public static Outcome withOptions(List<String> options, Class<?> main, String... arguments) throws Exception {
-        return outcome(new byte[0], start(options, main, arguments));
+        return outcome(new byte[0], start(options, Map.of(), main, arguments));
+    }
+
+    /**
+     * Starts an example without input and waits for its end.
+     *
+     * @param environment variables that are set beside those that this process has
+     */
+    public static Outcome withEnvironment(Map<String, String> environment, Class<?> main, String... arguments)
+            throws Exception {
+        return outcome(new byte[0], start(List.of(), environment, main, arguments));
     }
 
     /** Starts an example, feeds it its input and waits for its end. */

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.nettyucx.examples.echo.Echo;
 import io.github.nettyucx.examples.grpc.GrpcCalls;
+import io.github.nettyucx.examples.http.Http;
 import io.github.nettyucx.examples.info.Info;
 import io.github.nettyucx.examples.pingpong.PingPong;
 import io.github.nettyucx.examples.relay.Relay;
@@ -82,6 +83,34 @@ class WrongArgumentsTest {
         "--size 0                           | '0' is out of range"})
     void ofGrpc(String arguments, String message) {
         assertRejected("grpc", new GrpcCalls(), arguments, message);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "--http 3                           | '3' is not one of its values. Expected 1.1, 2.",
+        "--security ssl                     | 'ssl' is not one of its values. Expected plaintext, tls.",
+        "--server h:1 --connect h:1         | --server and --connect exclude each other",
+        "--server h:1 http://h:1/a          | a URL says where to connect to",
+        "--server h:1 --cert c.pem          | --cert and --key belong together",
+        "--cert /a.pem --key /b.pem         | --cert and --key mean something only with --server",
+        "--server h:1 --transport ucx,nio   | --transport has more than one value",
+        "--server h:1 --http 2              | --http means nothing to a server",
+        "--server h:1 --rounds 2            | --rounds is for the client that measures",
+        "--server h:1 --files /nowhere      | --files /nowhere is no directory",
+        "--server h:1 --files / --size 5    | --size is of the file that is made for --connect",
+        "--files /                          | --files means something only with --server",
+        "--connect h:0                      | names no port",
+        "--connect h:1 --security tls       | --security is for a run on this host alone",
+        "--connect h:1 --trust /nowhere.pem | --trust /nowhere.pem cannot be read",
+        "--trust /nowhere.pem               | --trust means something only with --connect or a URL",
+        "--range 0-5                        | --range means something only with a URL",
+        "--http 1.1,2 http://h:1/           | --http has more than one value",
+        "ftp://h:1/a                        | 'ftp://h:1/a' will not do. Expected http://HOST:PORT/PATH",
+        "http://h/a                         | 'http://h/a' will not do",
+        "https://h:1/a                      | 'https://h:1/a' needs --trust",
+        "--transport nio --lane tcp         | --lane is about ucx, which is not among the transports"})
+    void ofHttp(String arguments, String message) {
+        assertRejected("http", new Http(), arguments, message);
     }
 
     @ParameterizedTest

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.docs;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+/** Whoever searches docs/troubleshooting.md for the message that he sees finds it. */
+class TroubleshootingPageTest {
+
+    private static final Path ROOT = Path.of("").toAbsolutePath().endsWith("transport-ucx")
+            ? Path.of("..") : Path.of(".");
+    private static final String NATIVE_SECTION = "## UCX's own lines";
+    private static final Pattern MESSAGE = Pattern.compile("^\\| `([^`]+)`", Pattern.MULTILINE);
+    private static final Pattern JOINED_LITERALS = Pattern.compile("\"\\s*\\+\\s*\"");
+    /** What may stand between two parts of a message, of which the code knows one only when it is run. */
+    private static final int LONGEST_GAP = 200;
+    private static final int SHORTEST_PROOF = 12;
+
+    private static List<String> messages(String part) {
+        List<String> messages = MESSAGE.matcher(part).results().map(found -> found.group(1)).toList();
+        assertTrue(messages.size() >= 5, () -> "found only " + messages);
+        return messages;
+    }
+
+    private static String[] page() throws IOException {
+        String[] parts = Files.readString(ROOT.resolve("docs/troubleshooting.md")).split(Pattern.quote(NATIVE_SECTION));
+        assertEquals(2, parts.length);
+        return parts;
+    }
+
+    private static List<String> sources() throws IOException {
+        List<String> sources = new ArrayList<>();
+        for (String module : List.of("transport-ucx", "transport-ucx-native")) {
+            try (var files = Files.walk(ROOT.resolve(module).resolve("src/main/java"))) {
+                for (Path file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
+                    sources.add(JOINED_LITERALS.matcher(Files.readString(file)).replaceAll(""));
+                }
+            }
+        }
+        return sources;
+    }
+
+    @Test
+    void quotesMessagesThatTheSourcesHave() throws IOException {
+        List<String> sources = sources();
+        for (String message : messages(page()[0])) {
+            List<String> parts = Arrays.stream(message.split("…")).map(String::strip)
+                    .filter(part -> !part.isEmpty()).toList();
+            assertTrue(parts.stream().mapToInt(String::length).max().orElse(0) >= SHORTEST_PROOF, message);
+            assertTrue(sources.stream().anyMatch(source -> has(source, parts)), () -> "no source says: " + message);
+        }
+    }
+
+    private static boolean has(String source, List<String> parts) {
+        String first = parts.getFirst();
+        for (int start = source.indexOf(first); start >= 0; start = source.indexOf(first, start + 1)) {
+            if (follow(source, start, parts)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean follow(String source, int start, List<String> parts) {
+        int end = start + parts.getFirst().length();
+        for (String part : parts.subList(1, parts.size())) {
+            int found = source.indexOf(part, end);
+            if (found < 0 || found - end > LONGEST_GAP) {
+                return false;
+            }
+            end = found + part.length();
+        }
+        return true;
+    }
+
+    /** Those of UCX have to be in the libraries that are bundled. */
+    @Test
+    void quotesMessagesThatUcxHas() throws IOException {
+        Path natives = ROOT.resolve("transport-ucx-native/target/natives");
+        assumeTrue(Files.exists(natives), "UCX has not been downloaded");
+        StringBuilder libraries = new StringBuilder();
+        try (var files = Files.walk(natives)) {
+            for (Path file : files.filter(path -> path.getFileName().toString().contains(".so")).toList()) {
+                libraries.append(Files.readString(file, StandardCharsets.ISO_8859_1));
+            }
+        }
+        assumeTrue(!libraries.isEmpty(), "UCX has not been downloaded");
+        for (String message : messages(page()[1])) {
+            assertTrue(libraries.indexOf(message) >= 0, () -> "no library says: " + message);
+        }
+    }
+}
