@@ -2,6 +2,7 @@
 package io.github.nettyucx.channel;
 
 import io.github.nettyucx.ucp.UcpConnectionRequest;
+import io.github.nettyucx.worker.Doorkeeper;
 import io.github.nettyucx.worker.Endpoint;
 import io.github.nettyucx.worker.EndpointListener;
 import io.github.nettyucx.worker.Worker;
@@ -19,12 +20,15 @@ final class IncomingConnection {
     private final UcxServerSocketChannel server;
     private final UcpConnectionRequest request;
     private final InetSocketAddress local;
+    private final Doorkeeper.Guest guest;
     private final long arrivedNanos = System.nanoTime();
 
-    IncomingConnection(UcxServerSocketChannel server, UcpConnectionRequest request, InetSocketAddress local) {
+    IncomingConnection(UcxServerSocketChannel server, UcpConnectionRequest request, InetSocketAddress local,
+                       Doorkeeper.Guest guest) {
         this.server = server;
         this.request = request;
         this.local = local;
+        this.guest = guest;
     }
 
     InetSocketAddress remoteAddress() {
@@ -62,6 +66,13 @@ final class IncomingConnection {
     void rejectIfPending() {
         if (!isTaken()) {
             server.reject(request);
+            guest.left();
         }
+    }
+
+    /** The connection that was made of it is over, if there ever was one. From any thread. */
+    void ended() {
+        rejectIfPending();
+        guest.left();
     }
 }

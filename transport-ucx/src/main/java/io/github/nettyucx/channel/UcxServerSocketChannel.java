@@ -211,8 +211,8 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
 
         @Override
         public void onConnectionRequest(UcpConnectionRequest request) {
-            doorkeeper.announced(request.clientAddress());
-            waiting.add(new IncomingConnection(UcxServerSocketChannel.this, request, listening));
+            waiting.add(new IncomingConnection(UcxServerSocketChannel.this, request, listening,
+                    doorkeeper.announced(request.clientAddress())));
             schedule();
         }
 

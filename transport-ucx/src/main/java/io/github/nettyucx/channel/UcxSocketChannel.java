@@ -466,10 +466,10 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
                     ? CloseReason.CLOSE_TIMED_OUT : reason);
         }
         halfClose.closed();
-        if (incoming != null) {
-            incoming.rejectIfPending();
-        }
         teardown();
+        if (incoming != null) {
+            incoming.ended();
+        }
     }
 
     /** Of a channel that has been open. Only for its loop. */

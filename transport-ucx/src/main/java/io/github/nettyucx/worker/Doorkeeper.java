@@ -59,8 +59,8 @@ public final class Doorkeeper implements AutoCloseable {
 
     private final InetSocketAddress listening;
     private final IntSupplier timeoutMillis;
-    /** Whose connection requests have come, and in which round; as long as their sockets are there. */
-    private final Map<InetSocketAddress, Integer> announced = new ConcurrentHashMap<>();
+    /** Whose connection requests have come, as long as their connections and their sockets are there. */
+    private final Map<InetSocketAddress, Guest> announced = new ConcurrentHashMap<>();
     /** The others, and since when they are known. Only used under the lock. */
     private final Map<InetSocketAddress, Long> strangers = new HashMap<>();
     private final AtomicLong turnedAway = new AtomicLong();
@@ -86,11 +86,38 @@ public final class Doorkeeper implements AutoCloseable {
         }
     }
 
-    /** A connection request has come. Any thread. */
-    public void announced(InetSocketAddress client) {
-        if (client != null) {
-            announced.put(client, rounds);
+    /** A client whose connection request has come. */
+    public final class Guest {
+
+        private final InetSocketAddress client;
+        private final int round = rounds;
+
+        private Guest(InetSocketAddress client) {
+            this.client = client;
         }
+
+        /**
+         * The connection has ended. Any thread. Whoever connects next from the same port, which may be at once, is
+         * somebody else.
+         */
+        public void left() {
+            if (client != null) {
+                announced.remove(client, this);
+            }
+        }
+    }
+
+    /**
+     * A connection request has come. Any thread.
+     *
+     * @param client where from; {@code null} if UCX cannot tell
+     */
+    public Guest announced(InetSocketAddress client) {
+        Guest guest = new Guest(client);
+        if (client != null) {
+            announced.put(client, guest);
+        }
+        return guest;
     }
 
     /**
@@ -230,7 +257,7 @@ public final class Doorkeeper implements AutoCloseable {
     private void forget(Set<InetSocketAddress> seen) {
         strangers.keySet().removeIf(remote -> !seen.contains(remote) || announced.containsKey(remote));
         // What came during this round may have been looked for before it was there.
-        announced.entrySet().removeIf(entry -> entry.getValue() < rounds && !seen.contains(entry.getKey()));
+        announced.entrySet().removeIf(entry -> entry.getValue().round < rounds && !seen.contains(entry.getKey()));
     }
 
     private void report(long now) {

@@ -12,19 +12,24 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 
+import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Peers that are not of this transport, or of another release of it, are told from ours, and do no harm. */
@@ -190,6 +195,44 @@ class ForeignPeerTest {
             random.nextBytes(bytes);
         }
         assertWithstands(nonsense);
+    }
+
+    @OnEachLane
+    void aStrangerFromThePortOfAClientThatHasGoneIsTurnedAway() throws Exception {
+        BlockingQueue<Inbox> accepted = new LinkedBlockingQueue<>();
+        Channel server = peers.listen(peers.server(() -> {
+            Inbox child = new Inbox();
+            accepted.add(child);
+            return child;
+        }).option(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, 2 * HANDSHAKE_TIMEOUT_MILLIS));
+        try (Socket stranger = connectFromAClientsPort(server, accepted)) {
+            stranger.setSoTimeout(10_000);
+            SocketException reset = assertThrows(SocketException.class, () -> stranger.getInputStream().read());
+            assertTrue(reset.getMessage().contains("reset"), reset::toString);
+        }
+    }
+
+    /** The kernel keeps the port for a minute if the client's socket was closed first, which is left to chance. */
+    private Socket connectFromAClientsPort(Channel server, BlockingQueue<Inbox> accepted) throws Exception {
+        InetSocketAddress address = (InetSocketAddress) server.localAddress();
+        for (int attempt = 0; attempt < 50; attempt++) {
+            UcxSocketChannel client = peers.connect(server, new Inbox());
+            int port = client.localAddress().getPort();
+            UcxSocketChannel child = accepted.take().awaitActive();
+            child.config().setSoLinger(0);
+            Peers.await(child.close());
+            Peers.await(client.closeFuture());
+            Socket socket = new Socket();
+            try {
+                socket.setReuseAddress(true);
+                socket.bind(new InetSocketAddress(address.getAddress(), port));
+                socket.connect(address);
+                return socket;
+            } catch (BindException e) {
+                socket.close();
+            }
+        }
+        throw new AssertionError("no port of a client's is free again");
     }
 
     /** Sockets that say these things, one after the other, and stay until a client of ours has been served. */
