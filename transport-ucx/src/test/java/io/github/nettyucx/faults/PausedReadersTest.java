@@ -86,7 +86,10 @@ class PausedReadersTest {
                             + " %d MiB); senders completed %.1f MiB; their process grew by %.1f MiB",
                     Lane.current(), seed, CONNECTIONS, sizes, mib(resident), mib(direct), bound / MIB, CONNECTIONS,
                     WINDOW / MIB, CONSTANT / MIB, mib(completed), mib(ReaderMain.resident() - residentBefore));
-            assertTrue(completed > CONNECTIONS * WINDOW / 64, "nothing was sent");
+            // Not completed: of a rendezvous, which UCX takes over tcp for less than over shared memory, nothing is
+            // done before the reader reads.
+            long written = senders.stream().mapToLong(StreamSender::written).sum();
+            assertTrue(written > CONNECTIONS * WINDOW / 64, () -> "no more than " + written + " bytes were written");
             assertTrue(completed <= CONNECTIONS * WINDOW, "more was completed than the windows hold");
             assertTrue(resident <= bound, () -> "the receiver grew by bytes: " + resident);
             assertTrue(direct <= bound, () -> "the receiver's direct memory grew by bytes: " + direct);
