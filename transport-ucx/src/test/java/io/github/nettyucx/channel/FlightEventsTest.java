@@ -25,6 +25,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** A flight recording tells of connections, and of sleeping loops if it is asked to. */
 class FlightEventsTest {
 
+    /** What the tests' libraries need; without java.se there is no jdk.jfr. */
+    private static final String MODULES = "java.logging,java.management,java.naming,java.xml,jdk.unsupported";
     private static final String PREFIX = "io.github.nettyucx.";
 
     @TempDir
@@ -119,6 +121,13 @@ class FlightEventsTest {
             }
             assertTrue(parked.stream().anyMatch(event -> event.getBoolean("woken")), "the close woke the loop");
         }
+    }
+
+    /** As in a runtime that {@code jlink} has made without it. */
+    @Test
+    void noFlightRecorderIsNeeded() throws Exception {
+        String output = OneConnectionMain.run("--limit-modules", MODULES);
+        assertTrue(output.contains(OneConnectionMain.NO_FLIGHT_RECORDER), output);
     }
 
     /** They are known to the recorder, with what its users are shown, as soon as a loop has been made. */

@@ -311,4 +311,18 @@ class MetricsTest {
         assertEquals(0, clients.metrics().sendBufferBytes() + servers.metrics().sendBufferBytes());
         assertEquals(0, clients.metrics().operationsInFlight() + servers.metrics().operationsInFlight());
     }
+
+    // ------------------------------------------------------------------------------------------- the log
+
+    @Test
+    void theLaneOfEachConnectionIsLogged() throws Exception {
+        String output = OneConnectionMain.run("-Dio.github.nettyucx.test.logLevel=DEBUG");
+        List<String> lines = output.lines().filter(line -> line.contains(" is connected by ")).toList();
+        assertEquals(2, lines.size(), output);
+        for (String line : lines) {
+            // DEBUG [thread] class - [id: …, L:… - R:…] is connected by sysv: [sysv/memory, …]
+            String lane = line.replaceFirst(".* is connected by (\\w+): \\[.*\\1.*]", "$1");
+            assertTrue(line.contains("DEBUG") && line.contains(" L:/127.0.0.1:") && Lane.current().has(lane), line);
+        }
+    }
 }
