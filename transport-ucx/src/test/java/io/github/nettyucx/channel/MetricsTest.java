@@ -188,7 +188,8 @@ class MetricsTest {
 
         try (RawPeer silent = new RawPeer()) {
             InetSocketAddress port = silent.listen();
-            Peers.awaitFailure(peers.client(new Inbox()).option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 200).connect(port));
+            Peers.awaitFailure(
+                    peers.client(new Inbox()).option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 200).connect(port));
             awaitCount(1, () -> client().handshakesFailed(HandshakeFailure.TIMED_OUT));
             awaitCount(0, () -> client().endpoints());
             ChannelFuture cancelled = peers.client(new Inbox()).connect(port);
