@@ -21,11 +21,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  */
 class FrameworksPageTest {
 
-    private static final Path ROOT = Path.of("").toAbsolutePath().getFileName().toString().equals("transport-ucx")
-            ? Path.of("..") : Path.of(".");
+    private static final Path ROOT = Path.of(Files.exists(Path.of("docs")) ? "." : "..");
     private static final Pattern SNIPPET =
             Pattern.compile("<!-- from (\\S+) -->\\n```java\\n(.*?)\\n```\\n", Pattern.DOTALL);
     private static final Pattern JAVA = Pattern.compile("^```java$", Pattern.MULTILINE);
+
+    private static final Pattern VERSION = Pattern.compile(
+            "<(?:grpc|grpc42|reactor-netty|vertx|cassandra-driver)\\.version>(.*?)</");
 
     /** Without indentation and empty lines. */
     private static String lines(String text) {
@@ -44,6 +46,16 @@ class FrameworksPageTest {
             String source = lines(Files.readString(ROOT.resolve(snippet.group(1))));
             assertTrue(source.contains(lines(snippet.group(2))),
                     () -> snippet.group(1) + " does not have this:\n" + snippet.group(2));
+        }
+    }
+
+    @Test
+    void versionsAreThoseOfTheBuild() throws IOException {
+        String page = Files.readString(ROOT.resolve("docs/frameworks.md"));
+        List<MatchResult> versions = VERSION.matcher(Files.readString(ROOT.resolve("pom.xml"))).results().toList();
+        assertEquals(5, versions.size());
+        for (MatchResult version : versions) {
+            assertTrue(page.contains(" " + version.group(1)), () -> "the page has no " + version.group());
         }
     }
 }

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.vertx;
+
+import io.github.nettyucx.channel.Ucx;
+import io.github.nettyucx.channel.UcxDatagramChannel;
+import io.github.nettyucx.channel.UcxEventLoopGroup;
+import io.github.nettyucx.channel.UcxServerSocketChannel;
+import io.github.nettyucx.channel.UcxSocketChannel;
+import io.github.nettyucx.channel.UcxWaitStrategy;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFactory;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.socket.DatagramChannel;
+import io.netty.channel.socket.InternetProtocolFamily;
+
+import java.net.StandardProtocolFamily;
+import java.util.Objects;
+import java.util.concurrent.ThreadFactory;
+
+/**
+ * Has a Vert.x instance run over UCX:
+ * <pre>{@code
+ * Vertx vertx = Vertx.builder().withTransport(new UcxTransport()).build();
+ * }</pre>
+ * All its TCP and HTTP clients and servers then speak to peers that use UCX as well, and to no others. Datagrams, and
+ * so the DNS, go over UDP.
+ * <p>
+ * Without UCX {@code build()} fails. Vert.x itself takes NIO for a transport that says that it is not available, whose
+ * TCP the peers would not understand; to choose on your own, ask {@link #available()}.
+ * <p>
+ * One object may serve any number of instances. Any thread may call.
+ */
+public final class UcxTransport implements io.vertx.core.transport.Transport, io.vertx.core.spi.transport.Transport {
+
+    private final UcxWaitStrategy waitStrategy;
+
+    /** With the default wait strategy. */
+    public UcxTransport() {
+        this(UcxWaitStrategy.byDefault());
+    }
+
+    /**
+     * @param waitStrategy what the event loops do while nothing happens
+     */
+    public UcxTransport(UcxWaitStrategy waitStrategy) {
+        this.waitStrategy = Objects.requireNonNull(waitStrategy, "waitStrategy");
+    }
+
+    // ---------------------------------------------------------------------------------------- what the builder takes
+
+    @Override
+    public String name() {
+        return "ucx";
+    }
+
+    /** Whether UCX can be used. */
+    @Override
+    public boolean available() {
+        return Ucx.isAvailable();
+    }
+
+    /** Why UCX cannot be used, or {@code null} if it can. */
+    @Override
+    public Throwable unavailabilityCause() {
+        return Ucx.unavailabilityCause();
+    }
+
+    @Override
+    public io.vertx.core.spi.transport.Transport implementation() {
+        return this;
+    }
+
+    // ------------------------------------------------------------------------------------------- what Vert.x calls
+
+    /** Always true, lest Vert.x take NIO; {@link #eventLoopGroup} then says what is missing. */
+    @Override
+    public boolean isAvailable() {
+        return true;
+    }
+
+    /**
+     * @param ioRatio not used
+     * @throws UnsatisfiedLinkError if UCX cannot be used
+     */
+    @Override
+    public EventLoopGroup eventLoopGroup(int type, int nThreads, ThreadFactory threadFactory, int ioRatio) {
+        return new UcxEventLoopGroup(nThreads, threadFactory, waitStrategy);
+    }
+
+    /**
+     * Not called: {@link #eventLoopGroup} makes loops that need none.
+     *
+     * @throws UnsupportedOperationException always
+     */
+    @Override
+    public IoHandlerFactory ioHandlerFactory() {
+        throw new UnsupportedOperationException("UCX's event loops are made by eventLoopGroup");
+    }
+
+    @Override
+    public ChannelFactory<? extends Channel> channelFactory(boolean domainSocket) {
+        refuse(domainSocket);
+        return UcxSocketChannel::new;
+    }
+
+    @Override
+    public ChannelFactory<? extends ServerChannel> serverChannelFactory(boolean domainSocket) {
+        refuse(domainSocket);
+        return UcxServerSocketChannel::new;
+    }
+
+    private static void refuse(boolean domainSocket) {
+        if (domainSocket) {
+            throw new IllegalArgumentException("UCX has no Unix domain sockets; on one host it uses shared memory by"
+                    + " itself, so use an address and a port");
+        }
+    }
+
+    @Override
+    public DatagramChannel datagramChannel() {
+        return new UcxDatagramChannel();
+    }
+
+    @Override
+    public DatagramChannel datagramChannel(InternetProtocolFamily family) {
+        return new UcxDatagramChannel(family == InternetProtocolFamily.IPv6
+                ? StandardProtocolFamily.INET6 : StandardProtocolFamily.INET);
+    }
+
+    @Override
+    public String toString() {
+        return "UcxTransport{" + waitStrategy + '}';
+    }
+}
