@@ -16,6 +16,7 @@ set -eu
 build=$1
 offline=${2:-offline=false}
 here=$(cd "$(dirname "$0")" && pwd)
+root=$here/../../..
 cache=${NETTY_UCX_CACHE:-${XDG_CACHE_HOME:-${HOME:-$build}/.cache}/netty-ucx}
 bundled=1.22.0
 oldest=1.16.0
@@ -40,7 +41,7 @@ case $(uname -m) in
 esac
 
 stamp=$build/ucx-stamp
-state=$(cksum < "$0")
+state=$(cat "$0" "$root/LICENSE" "$root/NOTICE" | cksum)
 if [ "$(cat "$stamp" 2> /dev/null)" = "$state" ]; then
     exit 0
 fi
@@ -164,6 +165,7 @@ bundle() {
     cp "$here/UCX-LICENSE" "$index/LICENSE"
     cp "$work/$architecture/libucx_cu12-$bundled.dist-info/licenses/LICENSE" "$index/LICENSE.wheel"
     (cd "$index" && sha256sum $bundled/libuc?.so.0 $bundled/ucx/*.so.0 > "$work/SHA256SUMS" && mv "$work/SHA256SUMS" .)
+    cp "$root/LICENSE" "$root/NOTICE" "$work/$architecture/META-INF/"
     mv "$work/$architecture/META-INF" "$build/natives/$classifier/"
 }
 
