@@ -48,9 +48,6 @@ public final class UcxEnvironment {
             new Setting("UCX_TCP_CM_REUSEADDR", "y",
                     "a server can be started again while connections of the one before are alive or in TIME_WAIT"),
             new Setting("UCX_RDMA_CM_REUSEADDR", "y", "as with UCX_TCP_CM_REUSEADDR"),
-            new Setting("UCX_USE_MT_MUTEX", "y",
-                    "a worker's thread and UCX's own one share a lock while connections are made; where both have one "
-                            + "processor, each would spin for the rest of its time slice while the other holds it"),
             new Setting("UCX_ASYNC_MAX_EVENTS", "65536",
                     "the default of some releases, 1024 descriptors for the whole process, ends at about 500 connections"));
 
