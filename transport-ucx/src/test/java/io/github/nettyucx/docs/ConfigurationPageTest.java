@@ -32,7 +32,8 @@ class ConfigurationPageTest {
     private static final Path ROOT = Path.of("").toAbsolutePath().getFileName().toString().equals("transport-ucx")
             ? Path.of("..") : Path.of(".");
     private static final Pattern FIRST_CELLS = Pattern.compile("\\| `([^`]+)` \\| ([^|]*) \\|.*");
-    private static final Pattern PROPERTY = Pattern.compile("\"(io\\.github\\.nettyucx\\.[a-zA-Z.]+)\"");
+    /** Names with a capital letter are those of flight recordings' events. */
+    private static final Pattern PROPERTY = Pattern.compile("\"(io\\.github\\.nettyucx\\.[a-z][a-zA-Z.]+)\"");
 
     /** First column of the table under a heading → second column. */
     private static Map<String, String> table(String heading) throws IOException {
