@@ -30,6 +30,7 @@ public final class OperationWatch {
                                 + " ms, of which " + loop.submit(() -> driver.engine().orphanCount()).get()
                                 + " are of channels that are closed");
                     }
+                    // UCX completes operations in turns of the loop, which nobody is told of.
                     Thread.sleep(10);
                 }
             }
