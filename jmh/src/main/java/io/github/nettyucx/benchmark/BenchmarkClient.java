@@ -95,7 +95,11 @@ final class BenchmarkClient implements AutoCloseable {
 
     /** Makes one connection. */
     ChannelFuture connect(ClientHandler handler) {
-        return new Bootstrap()
+        var bootstrap = new Bootstrap();
+        if (scenario().receiveBuffer() > 0) {
+            bootstrap.option(ChannelOption.SO_RCVBUF, scenario().receiveBuffer());
+        }
+        return bootstrap
                 .group(group)
                 .channel(task.setting().transport().socketChannel())
                 .option(ChannelOption.TCP_NODELAY, true)

@@ -39,7 +39,11 @@ final class BenchmarkServer implements AutoCloseable {
         // One group, so that a scenario of one loop has one on each side.
         var group = transport.newEventLoopGroup(task.scenario().loops());
         var threads = Loops.start(group);
-        var bound = new ServerBootstrap()
+        var bootstrap = new ServerBootstrap();
+        if (task.scenario().receiveBuffer() > 0) {
+            bootstrap.childOption(ChannelOption.SO_RCVBUF, task.scenario().receiveBuffer());
+        }
+        var bound = bootstrap
                 .group(group)
                 .channel(transport.serverSocketChannel())
                 .option(ChannelOption.SO_BACKLOG, BACKLOG)

@@ -90,14 +90,14 @@ final class Charts {
     }
 
     private static Scenario withoutSize(Scenario s) {
-        return new Scenario(s.work(), 1, s.connections(), s.active(), s.loops(), 1, s.operations(), s.seconds(),
-                s.serverCpus(), s.clientCpus());
+        return new Scenario(s.work(), 1, s.connections(), s.active(), s.loops(), 1,
+                s.receiveBuffer(), s.operations(), s.seconds(), s.serverCpus(), s.clientCpus());
     }
 
     /** Scenarios with all connections active belong together, and so do those with the same number of them. */
     private static Scenario withoutConnections(Scenario s) {
         return new Scenario(s.work(), s.size(), 1, s.active() == s.connections() ? 0 : s.active(), s.loops(),
-                s.flush(), s.operations(), s.seconds(), s.serverCpus(), s.clientCpus());
+                s.flush(), s.receiveBuffer(), s.operations(), s.seconds(), s.serverCpus(), s.clientCpus());
     }
 
     private static <K> Map<K, List<ResultFile.Result>> group(List<ResultFile.Result> rows,

@@ -12,13 +12,14 @@ import java.util.Locale;
  * @param active how many of them are in use, of latency
  * @param loops event loops on each side
  * @param flush messages that are written between two flushes
+ * @param receiveBuffer {@code SO_RCVBUF} of all connections in bytes, or 0 for what the transport chooses
  * @param operations on each active connection; 0 for as many as take {@code seconds}
  * @param seconds how long a measurement is to take, if {@code operations} is 0
  * @param serverCpus the processors of the server as {@code taskset -c} takes them, or {@code null} for all
  * @param clientCpus likewise of the client
  */
-record Scenario(Work work, int size, int connections, int active, int loops, int flush, long operations,
-                double seconds, String serverCpus, String clientCpus) {
+record Scenario(Work work, int size, int connections, int active, int loops, int flush,
+                int receiveBuffer, long operations, double seconds, String serverCpus, String clientCpus) {
 
     /** How many messages are written between two flushes: the published benchmarks' choice, for their three sizes. */
     static int defaultFlush(int size) {
@@ -52,6 +53,9 @@ record Scenario(Work work, int size, int connections, int active, int loops, int
         }
         if (loops > 1) {
             text.append(", ").append(loops).append(" loops");
+        }
+        if (receiveBuffer > 0) {
+            text.append(", SO_RCVBUF ").append(new ByteSize(receiveBuffer));
         }
         return text.append(isPinned() ? ", pinned " + pinning() : "").toString();
     }

@@ -139,7 +139,7 @@ final class Targets {
     private Scenario scenario(Work work, int size, int connections, int active, int loops, String server,
                               String client) {
         return new Scenario(work, size, connections, active, loops,
-                work == Work.LATENCY ? 1 : Scenario.defaultFlush(size), 0, seconds, server, client);
+                work == Work.LATENCY ? 1 : Scenario.defaultFlush(size), 0, 0, seconds, server, client);
     }
 
     private static Contender ucx(Lane lane) {

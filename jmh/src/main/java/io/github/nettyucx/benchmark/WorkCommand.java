@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.benchmark;
 
+import io.github.nettyucx.examples.ByteSize;
 import io.github.nettyucx.examples.Count;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +19,11 @@ abstract class WorkCommand implements Callable<Integer> {
     @Option(names = "--loops", paramLabel = "N", converter = Count.OfThreads.class,
             description = "Event loops on each side; connections are spread over them. Default: 1.")
     private long loops = 1;
+
+    @Option(names = "--rcvbuf", paramLabel = "BYTES", converter = ByteSize.Converter.class,
+            description = "SO_RCVBUF of all connections: ucx's receive window, the kernel's buffer of the others. "
+                    + "Default: what the transport chooses.")
+    private ByteSize receiveBuffer;
 
     private final Work work;
 
@@ -55,7 +61,8 @@ abstract class WorkCommand implements Callable<Integer> {
     abstract List<Scenario> scenarios();
 
     final Scenario scenario(int size, int connections, int active, int flush, long operations) {
-        return new Scenario(work, size, connections, active, Math.toIntExact(loops), flush, operations,
+        return new Scenario(work, size, connections, active, Math.toIntExact(loops), flush,
+                receiveBuffer == null ? 0 : receiveBuffer.bytes(), operations,
                 common.output.seconds(), common.pinning().server(), common.pinning().client());
     }
 

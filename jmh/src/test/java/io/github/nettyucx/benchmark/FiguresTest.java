@@ -107,7 +107,7 @@ class FiguresTest {
     }
 
     private static Scenario scenario(Work work, int size) {
-        return new Scenario(work, size, 1, 1, 1, 1, 0, 1, null, null);
+        return new Scenario(work, size, 1, 1, 1, 1, 0, 0, 1, null, null);
     }
 
     private static Row row(Scenario scenario, Contender contender, Metric metric, double... values) {

@@ -98,8 +98,8 @@ class RegressionTest {
     }
 
     private Scenario scenario(Work work, int size) {
-        return new Scenario(work, size, 1, 1, 1, work == Work.LATENCY ? 1 : Scenario.defaultFlush(size), 0, SECONDS,
-                pinning.server(), pinning.client());
+        return new Scenario(work, size, 1, 1, 1, work == Work.LATENCY ? 1 : Scenario.defaultFlush(size), 0, 0,
+                SECONDS, pinning.server(), pinning.client());
     }
 
     /** Where processes cannot be pinned, the kernel places them; usually apart. */

@@ -45,6 +45,8 @@ public final class UcxEnvironment {
                     "when /dev/shm is full UCX would go on with memory that is not shared, and crash the process"),
             new Setting("UCX_TCP_CONN_NB", "y",
                     "the accepting side connects lanes back to the client, which would block the thread"),
+            new Setting("UCX_TCP_TX_SEG_SIZE", "64k",
+                    "pieces of 8 KiB, the default, cost a system call and a header each"),
             new Setting("UCX_TCP_CM_REUSEADDR", "y",
                     "a server can be started again while connections of the one before are alive or in TIME_WAIT"),
             new Setting("UCX_RDMA_CM_REUSEADDR", "y", "as with UCX_TCP_CM_REUSEADDR"),
@@ -60,6 +62,9 @@ public final class UcxEnvironment {
     private static final Setting NO_MEMORY_EVENTS = new Setting("UCX_MEM_EVENTS", "n",
             "without an RDMA device there is no registration cache that would need them, "
                     + "so libc's mmap family stays unpatched");
+
+    private static final Setting LATE_RENDEZVOUS = new Setting("UCX_RNDV_THRESH", "1m",
+            "without an RDMA device a rendezvous saves no copy, and costs a round trip");
 
     /** Quiet about variables that no chosen transport reads, which would be ours: the user has set none. */
     private static final Setting NO_UNUSED_WARNING = new Setting("UCX_WARN_UNUSED_ENV_VARS", "n",
@@ -82,6 +87,9 @@ public final class UcxEnvironment {
         List<Setting> settings = new ArrayList<>(ALWAYS);
         if (!rdma && version.compareTo(MEMORY_EVENTS_OPTIONAL) >= 0) {
             settings.add(NO_MEMORY_EVENTS);
+        }
+        if (!rdma) {
+            settings.add(LATE_RENDEZVOUS);
         }
         if (!userSettings) {
             settings.add(NO_UNUSED_WARNING);

@@ -1,61 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import java.util.concurrent.TimeUnit;
+
 /**
  * Decides how long an idle loop looks for work before it sleeps.
  * <p>
- * Looking pays when work comes within that time. Where it does not, as between processes that share a core and so
- * cannot work while the other looks, it only makes everything later: after a few vain attempts the loop sleeps at
- * once, and tries again now and then whether that has changed.
+ * Looking pays when work comes within that time. Where it does not, it only makes everything later: after a few vain
+ * attempts the loop sleeps at once.
+ * <p>
+ * Two loops that wait for each other can both be in that state although both would find work at once if both looked: each
+ * finds that the other takes long, because it sleeps. So while sleeps are short the loop tries now and then whether it is
+ * worth its while to look for as long as they take, and if so goes on like that for some time, in which the other has
+ * its own turn to find that out. From then on both need no more than the usual time. Each try in vain makes the next
+ * one rarer.
+ * <p>
+ * While it looks the loop lets others run that share its core: who it waits for may be among them.
  */
 final class AdaptiveSpin {
 
     /** Vain attempts in a row after which looking is given up. */
     private static final int PATIENCE = 8;
 
-    /** How often it is tried again after that: once in so many idle times. */
-    private static final int RETRY_INTERVAL = 32;
+    /** How many short sleeps go by before it is tried again; from the first to the last, it doubles. */
+    private static final int FIRST_INTERVAL = 32;
+    private static final int LAST_INTERVAL = 4096;
 
-    /** How often a spinning loop looks at the clock: reading it costs as much as a turn. */
+    /** A sleep of up to this time is short: about what it takes to wake the other, and be woken by it. */
+    private static final long SHORT_SLEEP_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+
+    /** Successes in a row, after more than the usual time, after which the other is not going to be faster. */
+    private static final int LATE_SUCCESSES = 2 * FIRST_INTERVAL;
+
+    /** How often a spinning loop looks at the clock, and yields: each costs as much as a turn. */
     private static final int TURNS_PER_CLOCK_READ = 8;
 
-    private final long limitNanos;
+    private final long usualNanos;
+    private long limitNanos;
+    private long lastSleepNanos;
+    private long sinceNanos;
     private int vain;
     private int skipped;
+    private int interval = FIRST_INTERVAL;
     private int turns;
-    private long sinceNanos;
+    private boolean late;
+    private int lateSuccesses;
 
-    AdaptiveSpin(long limitNanos) {
-        this.limitNanos = limitNanos;
+    AdaptiveSpin(long usualNanos) {
+        this.usualNanos = usualNanos;
+        limitNanos = usualNanos;
     }
 
     /** The loop has found work. */
     void worked() {
-        if (turns > 0) {
-            turns = 0;
+        if (turns == 0) {
+            return;
+        }
+        turns = 0;
+        if (!late) {
             vain = 0;
+            interval = FIRST_INTERVAL;
+            limitNanos = usualNanos;
+            lateSuccesses = 0;
+        } else if (++lateSuccesses < LATE_SUCCESSES) {
+            vain = 0;
+        } else {
+            giveUp();
         }
     }
 
     /** The loop has found nothing. @return whether it should look again; otherwise it should sleep */
     boolean again() {
-        if (turns == 0) {
-            if (limitNanos == 0 || vain >= PATIENCE && ++skipped % RETRY_INTERVAL != 0) {
-                return false;
-            }
-            sinceNanos = System.nanoTime();
+        if (turns == 0 && !begin()) {
+            return false;
         }
-        if (++turns % TURNS_PER_CLOCK_READ != 0 || System.nanoTime() - sinceNanos < limitNanos) {
+        if (++turns % TURNS_PER_CLOCK_READ != 0) {
             return true;
         }
-        return false;
+        Thread.yield();
+        long looked = System.nanoTime() - sinceNanos;
+        late = looked >= usualNanos;
+        return looked < limitNanos;
     }
 
-    /** The loop has slept, because looking was in vain. */
-    void slept() {
+    private boolean begin() {
+        if (usualNanos == 0) {
+            return false;
+        }
+        if (vain >= PATIENCE) {
+            if (lastSleepNanos > SHORT_SLEEP_NANOS || ++skipped < interval) {
+                return false;
+            }
+            skipped = 0;
+            limitNanos = Math.max(usualNanos, 2 * lastSleepNanos);
+        }
+        late = false;
+        sinceNanos = System.nanoTime();
+        return true;
+    }
+
+    /**
+     * The loop has slept: at once, or because looking was in vain.
+     *
+     * @param nanos for how long
+     */
+    void slept(long nanos) {
+        lastSleepNanos = nanos;
         if (turns > 0) {
             turns = 0;
-            vain++;
+            if (++vain > PATIENCE) {
+                giveUp();
+            }
         }
+    }
+
+    private void giveUp() {
+        vain = PATIENCE;
+        interval = Math.min(LAST_INTERVAL, 2 * interval);
+        limitNanos = usualNanos;
+        lateSuccesses = 0;
     }
 }

@@ -29,11 +29,12 @@ public final class IoDriver {
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(IoDriver.class);
 
     /**
-     * How long a loop that UCX does not let sleep goes on turning, and how long it then sleeps at a time. UCX refuses
-     * while a send waits for room in shared memory, which a stopped peer never makes.
+     * How long a loop that UCX does not let sleep goes on turning, and how long it then sleeps at a time, from the first
+     * time to the last. UCX refuses while a send waits for room in shared memory, which a stopped peer never makes.
      */
     private static final long BUSY_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
-    private static final long BUSY_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long FIRST_BUSY_SLEEP_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+    private static final long LAST_BUSY_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     /** While channels linger: how often the loop looks at the time, and its pause where UCX does not let it sleep. */
     private static final long LINGER_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -57,6 +58,7 @@ public final class IoDriver {
     /** The same; in tests, something that takes its place. */
     private EnginePort port;
     private long busySinceNanos;
+    private long busySleepNanos;
 
     /**
      * @param waitStrategy what the loop does while nothing happens
@@ -168,12 +170,17 @@ public final class IoDriver {
             long timeout = deadline == -1 ? -1 : Math.max(0, tasks.delayNanos());
             if (port.arm()) {
                 busySinceNanos = 0;
+                long since = System.nanoTime();
                 sleep(timeout);
-                spin.slept();
+                spin.slept(System.nanoTime() - since);
             } else {
                 counters.parkRefused();
                 if (isLongBusy()) {
-                    sleep(timeout < 0 ? BUSY_SLEEP_NANOS : Math.min(timeout, BUSY_SLEEP_NANOS));
+                    sleep(timeout < 0 ? busySleepNanos : Math.min(timeout, busySleepNanos));
+                    busySleepNanos = Math.min(LAST_BUSY_SLEEP_NANOS, 2 * busySleepNanos);
+                } else {
+                    // Who is to make room may share the core.
+                    Thread.yield();
                 }
             }
         } finally {
@@ -197,6 +204,7 @@ public final class IoDriver {
         long now = System.nanoTime();
         if (busySinceNanos == 0) {
             busySinceNanos = now;
+            busySleepNanos = FIRST_BUSY_SLEEP_NANOS;
             return false;
         }
         return now - busySinceNanos > BUSY_NANOS;

@@ -13,13 +13,15 @@ class AdaptiveSpinTest {
 
     private static final long LIMIT_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
 
+    private static final long SHORT_NANOS = TimeUnit.MICROSECONDS.toNanos(1);
+
     /** One idle time without work. @return whether the loop has looked before it slept */
     private static boolean looksInVain(AdaptiveSpin spin) {
         boolean looked = false;
         while (spin.again()) {
             looked = true;
         }
-        spin.slept();
+        spin.slept(SHORT_NANOS);
         return looked;
     }
 
@@ -50,20 +52,69 @@ class AdaptiveSpinTest {
     }
 
     @Test
-    void sleepsAtOnceWhenLookingIsInVainAndTriesAgainNowAndThen() {
+    void sleepsAtOnceWhenLookingIsInVainAndTriesAgainMoreAndMoreRarely() {
         AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS);
         assertEquals(8, looksIn(spin, 8));
-        assertEquals(100, looksIn(spin, 3200));
+        assertEquals(0, looksIn(spin, 31));
+        assertEquals(1, looksIn(spin, 1));
+        assertEquals(0, looksIn(spin, 63));
+        assertEquals(1, looksIn(spin, 1));
+        looksIn(spin, 100_000);
+        assertEquals(10, looksIn(spin, 10 * 4096));
     }
 
     @Test
-    void looksAgainAfterTheFirstSuccess() {
+    void looksAsUsualAfterASuccess() {
         AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS);
         looksIn(spin, 8);
         assertEquals(0, looksIn(spin, 31));
         assertTrue(spin.again());
         spin.worked();
         assertEquals(8, looksIn(spin, 8));
+        assertEquals(0, looksIn(spin, 31));
+    }
+
+    @Test
+    void aTryTakesAsLongAsASleepAndGoesOnLikeThatForSomeTime() {
+        long patient = 5 * LIMIT_NANOS;
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS);
+        for (int i = 0; i < 8 + 31; i++) {
+            while (spin.again()) {
+                continue;
+            }
+            spin.slept(patient);
+        }
+        // What would have ended a sleep comes while the loop looks.
+        int successes = 0;
+        while (lookFor(spin, patient)) {
+            spin.worked();
+            successes++;
+        }
+        assertEquals(64, successes);
+    }
+
+    @Test
+    void doesNotTryWhileSleepsAreLong() {
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS);
+        looksIn(spin, 8);
+        int looked = 0;
+        for (int i = 0; i < 1000; i++) {
+            looked += spin.again() ? 1 : 0;
+            spin.slept(TimeUnit.MILLISECONDS.toNanos(1));
+        }
+        // The one that the sleeps before have led to is due at most.
+        assertTrue(looked <= 1, "tried again");
+    }
+
+    /** @return whether the loop has looked for so long */
+    private static boolean lookFor(AdaptiveSpin spin, long nanos) {
+        long start = System.nanoTime();
+        while (spin.again()) {
+            if (System.nanoTime() - start >= nanos) {
+                return true;
+            }
+        }
+        return false;
     }
 
     @Test

@@ -86,8 +86,7 @@ class PausedReadersTest {
                             + " %d MiB); senders completed %.1f MiB; their process grew by %.1f MiB",
                     Lane.current(), seed, CONNECTIONS, sizes, mib(resident), mib(direct), bound / MIB, CONNECTIONS,
                     WINDOW / MIB, CONSTANT / MIB, mib(completed), mib(ReaderMain.resident() - residentBefore));
-            // Not completed: of a rendezvous, which UCX takes over tcp for less than over shared memory, nothing is
-            // done before the reader reads.
+            // Not completed: of a rendezvous nothing is done before the reader reads.
             long written = senders.stream().mapToLong(StreamSender::written).sum();
             assertTrue(written > CONNECTIONS * WINDOW / 64, () -> "no more than " + written + " bytes were written");
             assertTrue(completed <= CONNECTIONS * WINDOW, "more was completed than the windows hold");

@@ -87,7 +87,8 @@ final class Survivor implements AutoCloseable {
         };
         server = (UcxServerSocketChannel) Peers.await(new ServerBootstrap().group(group)
                 .channel(UcxServerSocketChannel.class).childHandler(child)
-                .childOption(ChannelOption.ALLOCATOR, leaks.allocator).bind(Peers.loopback(0))).channel();
+                .childOption(ChannelOption.ALLOCATOR, leaks.allocator)
+                .childOption(ChannelOption.SO_RCVBUF, Traffic.WINDOW).bind(Peers.loopback(0))).channel();
         pulse = new Pulse(group);
         channelsBefore = LoopState.of(group, 0).channels();
     }
@@ -147,6 +148,7 @@ final class Survivor implements AutoCloseable {
     private Churn connectTo(int port, Round now) {
         Churn churn = new Churn(new Bootstrap().group(group).channel(UcxSocketChannel.class)
                 .option(ChannelOption.ALLOCATOR, leaks.allocator)
+                .option(ChannelOption.SO_RCVBUF, Traffic.WINDOW)
                 .handler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {

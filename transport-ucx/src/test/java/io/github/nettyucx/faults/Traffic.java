@@ -19,7 +19,7 @@ final class Traffic extends ChannelInboundHandlerAdapter {
         QUIET,
         /** Writes small messages as fast as it can. */
         SMALL,
-        /** Writes messages that travel by rendezvous as fast as it can. */
+        /** Writes large messages as fast as it can, one half of which travel by rendezvous. */
         LARGE,
         /** Reads what comes. */
         READS,
@@ -31,8 +31,13 @@ final class Traffic extends ChannelInboundHandlerAdapter {
         WRITES_AND_CLOSES
     }
 
+    /** Of both sides, for messages that are large enough for a rendezvous: a quarter of it. */
+    static final int WINDOW = 8 * 1024 * 1024;
+    private static final int MAX_MESSAGE = WINDOW / 4;
+    /** As the transport has UCX do where there is no RDMA device. */
+    private static final int RENDEZVOUS_FROM = 1024 * 1024;
     private static final int BURST = 8;
-    private static final int MUCH = 4 * 1024 * 1024;
+    private static final int MUCH = 4 * WINDOW;
 
     private final Kind kind;
     private final SplittableRandom random;
@@ -94,7 +99,8 @@ final class Traffic extends ChannelInboundHandlerAdapter {
     }
 
     private int largeSize() {
-        return random.nextInt(100_000, 256 * 1024);
+        return random.nextBoolean() ? random.nextInt(100_000, 256 * 1024)
+                : random.nextInt(RENDEZVOUS_FROM, MAX_MESSAGE);
     }
 
     private void write(ChannelHandlerContext context, int length) {

@@ -51,13 +51,14 @@ final class VictimMain {
             boolean accepting = point != KillPoint.CONNECTING || random.nextBoolean();
             InetSocketAddress address = (InetSocketAddress) new ServerBootstrap().group(group)
                     .channel(UcxServerSocketChannel.class).option(ChannelOption.AUTO_READ, accepting)
-                    .childHandler(handler).bind(Peers.loopback(0)).sync().channel().localAddress();
+                    .childOption(ChannelOption.SO_RCVBUF, Traffic.WINDOW).childHandler(handler).bind(Peers.loopback(0)).sync().channel().localAddress();
             Child.say("port " + address.getPort());
             if (!accepting) {
                 Child.say("ready");
             }
         } else {
-            new Churn(new Bootstrap().group(group).channel(UcxSocketChannel.class).handler(handler),
+            new Churn(new Bootstrap().group(group).channel(UcxSocketChannel.class)
+                    .option(ChannelOption.SO_RCVBUF, Traffic.WINDOW).handler(handler),
                     Peers.loopback(port), point.isChurning()).start(CONNECTIONS);
         }
         ready.await();
