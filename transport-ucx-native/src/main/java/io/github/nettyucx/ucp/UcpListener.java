@@ -27,6 +27,8 @@ public final class UcpListener implements AutoCloseable {
     /** What arrived in the last time, in this order, and by connection; for the worker's thread only. */
     private final Queue<UcpConnectionRequest> arrived = new ArrayDeque<>();
     private final Map<Long, UcpConnectionRequest> connections = new HashMap<>();
+    /** Turned away, and not yet given back to UCX; for the worker's thread only. */
+    private final Queue<TcpClient> leaving = new ArrayDeque<>();
     /** Calls on other threads that use this listener's memory, as accepting does. */
     private final AtomicInteger accepting = new AtomicInteger();
     private long address;
@@ -135,6 +137,9 @@ public final class UcpListener implements AutoCloseable {
                 rejectQuietly(request);
             }
         }
+        for (TcpClient client = leaving.poll(); client != null; client = leaving.poll()) {
+            reject(client.request());
+        }
         // The endpoint's creation writes to the listener's memory.
         while (accepting.get() > 0) {
             Thread.onSpinWait();
@@ -193,11 +198,40 @@ public final class UcpListener implements AutoCloseable {
             arrived.add(request);
             return false;
         }
-        rejectQuietly(first);
+        if (first.take()) {
+            pending.remove(first);
+            turnAway(first.address());
+        }
         return true;
     }
 
     private void turnAway(long requestAddress) {
+        TcpClient client = TcpClient.reset(requestAddress, address());
+        if (client == null) {
+            reject(requestAddress);
+        } else {
+            leaving.add(client);
+        }
+    }
+
+    /**
+     * Gives back what those have held who were turned away and are gone. To be called from time to time after
+     * {@link ConnectionHandler#onUnintelligibleRequest}; some milliseconds later will do.
+     *
+     * @return whether it is to be called again, because somebody is not gone yet
+     */
+    public boolean dismissTurnedAway() {
+        if (address == 0) {
+            return false;
+        }
+        for (TcpClient client = leaving.peek(); client != null && client.isGone(); client = leaving.peek()) {
+            leaving.remove();
+            reject(client.request());
+        }
+        return !leaving.isEmpty();
+    }
+
+    private void reject(long requestAddress) {
         try {
             // A failure means that the client has gone.
             int ignored = (byte) UcpFunctions.LISTENER_REJECT.invokeExact(address(), requestAddress);

@@ -51,6 +51,7 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(UcxServerSocketChannel.class);
     private static final String BELONGS_TO_LOOP = "a UCX listener cannot leave its event loop, because it belongs to"
             + " the loop's worker; close the channel, or keep it registered";
+    private static final long DISMISSAL_MILLIS = 2;
     private static final byte[] ANY_IPV4 = new byte[4];
 
     private final UcxServerSocketChannelConfig config = new UcxServerSocketChannelConfig(this);
@@ -69,6 +70,7 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
     private boolean readPending;
     private boolean scheduled;
     private boolean expiryScheduled;
+    private boolean dismissalScheduled;
 
     public UcxServerSocketChannel() {
         super(null);
@@ -219,6 +221,25 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
         @Override
         public void onUnintelligibleRequest(String problem) {
             doorkeeper.turnedAway(problem);
+            scheduleDismissal();
+        }
+    }
+
+    private void scheduleDismissal() {
+        if (!dismissalScheduled) {
+            dismissalScheduled = true;
+            eventLoop().schedule(this::dismissTurnedAway, DISMISSAL_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void dismissTurnedAway() {
+        dismissalScheduled = false;
+        boolean again = false;
+        for (UcpListener listener : listeners) {
+            again |= listener.dismissTurnedAway();
+        }
+        if (again) {
+            scheduleDismissal();
         }
     }
 

@@ -34,7 +34,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class PortAttackTest {
 
     private static final long SEED = Long.getLong("io.github.nettyucx.test.seed", System.nanoTime() & 0xffff);
-    private static final int MANY = 10_000;
+    private static final int MANY = Integer.getInteger("io.github.nettyucx.test.many", 10_000);
     private static final int FEW = 50;
     /** Open at a time. */
     private static final int WAVE = 2500;
@@ -127,7 +127,7 @@ class PortAttackTest {
         awaitDescriptors(Integer.MAX_VALUE);
         int descriptors = openDescriptors();
         long heap = NativeHeap.settled(Long.MIN_VALUE);
-        for (Attack attack : Attack.values()) {
+        for (Attack attack : attacks()) {
             // Of ten thousand of these one crashes UCX, which nobody can prevent; see docs/reliability.md.
             int count = attack == Attack.TWICE ? Math.min(connections, FEW) : connections;
             int wave = Math.min(count, attack.looksReal ? SMALL_WAVE : WAVE);
@@ -147,6 +147,12 @@ class PortAttackTest {
         assertTrue(growth <= HEAP_TOLERANCE, () -> "growth of the native heap in bytes: " + growth);
         assertTrue(log.lines.get() <= LOG_LINES, () -> "log lines: " + log.lines);
         assertEquals(0, leaks.activeBuffers(), "buffers of the channels");
+    }
+
+    private static Attack[] attacks() {
+        String names = System.getProperty("io.github.nettyucx.test.attacks");
+        return names == null ? Attack.values()
+                : Arrays.stream(names.split(",")).map(Attack::valueOf).toArray(Attack[]::new);
     }
 
     /** @return when the server had closed the last one, in nanoseconds since it was opened */
