@@ -82,7 +82,8 @@ final class Customers implements AutoCloseable {
 
     private void run() {
         try {
-            while (!closing) {
+            // Some attacks are over in less time than one round takes.
+            do {
                 for (Client client : staying) {
                     long start = System.nanoTime();
                     client.ask(requests);
@@ -96,7 +97,7 @@ final class Customers implements AutoCloseable {
                 connects++;
                 Peers.await(passing.channel.close());
                 Thread.sleep(PAUSE_MILLIS);
-            }
+            } while (!closing);
         } catch (Throwable t) {
             failure = t;
         }
