@@ -2,6 +2,7 @@
 package io.github.nettyucx.channel;
 
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 /**
  * Decides how long an idle loop looks for work before it sleeps.
@@ -36,6 +37,7 @@ final class AdaptiveSpin {
     private static final int TURNS_PER_CLOCK_READ = 8;
 
     private final long usualNanos;
+    private final LongSupplier clock;
     private long limitNanos;
     private long lastSleepNanos;
     private long sinceNanos;
@@ -47,7 +49,13 @@ final class AdaptiveSpin {
     private int lateSuccesses;
 
     AdaptiveSpin(long usualNanos) {
+        this(usualNanos, System::nanoTime);
+    }
+
+    /** With another clock, for tests. */
+    AdaptiveSpin(long usualNanos, LongSupplier clock) {
         this.usualNanos = usualNanos;
+        this.clock = clock;
         limitNanos = usualNanos;
     }
 
@@ -78,7 +86,7 @@ final class AdaptiveSpin {
             return true;
         }
         Thread.yield();
-        long looked = System.nanoTime() - sinceNanos;
+        long looked = clock.getAsLong() - sinceNanos;
         late = looked >= usualNanos;
         return looked < limitNanos;
     }
@@ -95,7 +103,7 @@ final class AdaptiveSpin {
             limitNanos = Math.max(usualNanos, 2 * lastSleepNanos);
         }
         late = false;
-        sinceNanos = System.nanoTime();
+        sinceNanos = clock.getAsLong();
         return true;
     }
 

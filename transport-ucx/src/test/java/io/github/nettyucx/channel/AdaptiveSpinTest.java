@@ -15,6 +15,15 @@ class AdaptiveSpinTest {
 
     private static final long SHORT_NANOS = TimeUnit.MICROSECONDS.toNanos(1);
 
+    private static final long TICK_NANOS = 500;
+
+    private long nanos;
+
+    /** Time goes on when it is asked for. */
+    private long tick() {
+        return nanos += TICK_NANOS;
+    }
+
     /** One idle time without work. @return whether the loop has looked before it slept */
     private static boolean looksInVain(AdaptiveSpin spin) {
         boolean looked = false;
@@ -35,15 +44,15 @@ class AdaptiveSpinTest {
 
     @Test
     void looksForTheWholeTimeBeforeItSleeps() {
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS);
-        long start = System.nanoTime();
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick);
+        long start = nanos;
         assertTrue(looksInVain(spin));
-        assertTrue(System.nanoTime() - start >= LIMIT_NANOS);
+        assertTrue(nanos - start >= LIMIT_NANOS);
     }
 
     @Test
     void goesOnLookingWhileThatPays() {
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS);
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick);
         for (int i = 0; i < 1000; i++) {
             assertTrue(spin.again());
             spin.worked();
@@ -53,7 +62,7 @@ class AdaptiveSpinTest {
 
     @Test
     void sleepsAtOnceWhenLookingIsInVainAndTriesAgainMoreAndMoreRarely() {
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS);
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick);
         assertEquals(8, looksIn(spin, 8));
         assertEquals(0, looksIn(spin, 31));
         assertEquals(1, looksIn(spin, 1));
@@ -65,7 +74,7 @@ class AdaptiveSpinTest {
 
     @Test
     void looksAsUsualAfterASuccess() {
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS);
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick);
         looksIn(spin, 8);
         assertEquals(0, looksIn(spin, 31));
         assertTrue(spin.again());
@@ -77,7 +86,7 @@ class AdaptiveSpinTest {
     @Test
     void aTryTakesAsLongAsASleepAndGoesOnLikeThatForSomeTime() {
         long patient = 5 * LIMIT_NANOS;
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS);
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick);
         for (int i = 0; i < 8 + 31; i++) {
             while (spin.again()) {
                 continue;
@@ -95,7 +104,7 @@ class AdaptiveSpinTest {
 
     @Test
     void doesNotTryWhileSleepsAreLong() {
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS);
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick);
         looksIn(spin, 8);
         int looked = 0;
         for (int i = 0; i < 1000; i++) {
@@ -107,10 +116,10 @@ class AdaptiveSpinTest {
     }
 
     /** @return whether the loop has looked for so long */
-    private static boolean lookFor(AdaptiveSpin spin, long nanos) {
-        long start = System.nanoTime();
+    private boolean lookFor(AdaptiveSpin spin, long time) {
+        long start = nanos;
         while (spin.again()) {
-            if (System.nanoTime() - start >= nanos) {
+            if (nanos - start >= time) {
                 return true;
             }
         }
@@ -119,6 +128,6 @@ class AdaptiveSpinTest {
 
     @Test
     void neverLooksWithoutATime() {
-        assertFalse(looksInVain(new AdaptiveSpin(0)));
+        assertFalse(looksInVain(new AdaptiveSpin(0, this::tick)));
     }
 }
