@@ -22,7 +22,8 @@ import java.util.concurrent.TimeUnit;
  * <p>
  * Connections share the loop's main worker, with one exception: peers on the same host, which use shared memory, have
  * a worker for each of their processes, because the death of one can jam the worker that it wrote to
- * ({@link Worker#isRetired()}). Such a worker is given back when it is no longer used.
+ * ({@link Worker#isRetired()}). Such a worker is given back when it is no longer used. What is connected to other hosts
+ * shares a worker that has no shared memory.
  * <p>
  * An event loop of any shape drives it: {@link #poll()} until there is nothing to do, {@link #arm()}, and
  * {@link #await(long)} when that has succeeded. All methods but {@link #wakeup()} belong to the loop's thread.
@@ -49,6 +50,8 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     private Worker[] workers = new Worker[0];
     private final Map<PeerKey, Worker> peerWorkers = new HashMap<>();
     private final Map<Family, Worker> mainWorkers = new EnumMap<>(Family.class);
+    /** Those for connections that are made to other hosts. */
+    private final Map<Family, Worker> remoteWorkers = new EnumMap<>(Family.class);
     private long nextCollectionNanos;
     private int turnsToCollection = TURNS_PER_COLLECTION;
 
@@ -72,7 +75,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     public Worker workerForConnecting(InetSocketAddress remote) throws IOException {
         Family family = Family.of(remote.getAddress());
         return HostIdentity.isSameHost(remote.getAddress())
-                ? peerWorker(new PeerKey(family, remote)) : mainWorker(family);
+                ? peerWorker(new PeerKey(family, remote)) : remoteWorker(family);
     }
 
     /**
@@ -93,10 +96,28 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     private Worker mainWorker(Family family) throws IOException {
         Worker worker = mainWorkers.get(family);
         if (worker == null) {
-            worker = newWorker(family, "main");
+            worker = newWorker(family, true, "main");
             mainWorkers.put(family, worker);
         }
         return worker;
+    }
+
+    private Worker remoteWorker(Family family) throws IOException {
+        Worker worker = remoteWorkers.get(family);
+        if (worker == null) {
+            worker = newWorker(family, false, "remote");
+            remoteWorkers.put(family, worker);
+        }
+        return worker;
+    }
+
+    /** Whether it stays when nobody uses it. */
+    private boolean isKept(Worker worker) {
+        return mainWorkers.containsValue(worker) || remoteWorkers.containsValue(worker);
+    }
+
+    private int keptCount() {
+        return mainWorkers.size() + remoteWorkers.size();
     }
 
     private Worker peerWorker(PeerKey key) throws IOException {
@@ -104,16 +125,17 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         if (worker != null && !worker.isRetired()) {
             return worker;
         }
-        if (workers.length - mainWorkers.size() >= MAX_PEER_WORKERS) {
+        if (workers.length - keptCount() >= MAX_PEER_WORKERS) {
             return mainWorker(key.family());
         }
-        worker = newWorker(key.family(), "peer");
+        worker = newWorker(key.family(), true, "peer");
         peerWorkers.put(key, worker);
         return worker;
     }
 
-    private Worker newWorker(Family family, String kind) throws IOException {
-        Worker worker = new Worker(this, name + '/' + kind, UcxRuntime.newWorker(family, name + '/' + kind));
+    private Worker newWorker(Family family, boolean local, String kind) throws IOException {
+        String full = name + '/' + kind;
+        Worker worker = new Worker(this, full, UcxRuntime.newWorker(family, local, full));
         try {
             poller.add(worker.eventFd());
         } catch (IOException e) {
@@ -129,7 +151,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     /** Destroys same-host workers that have no connections: retired ones at once, others when they stay unused. */
     private void collectWorkers(long now) {
         for (Worker worker : workers) {
-            if (!mainWorkers.containsValue(worker) && worker.isDisposable(now)) {
+            if (!isKept(worker) && worker.isDisposable(now)) {
                 peerWorkers.values().remove(worker);
                 destroy(worker);
             }
@@ -200,7 +222,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     }
 
     private void collect() {
-        if (workers.length == mainWorkers.size()) {
+        if (workers.length == keptCount()) {
             return;
         }
         long now = System.nanoTime();
@@ -215,7 +237,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
      */
     private long boundByCollection(long timeoutNanos) {
         for (Worker worker : workers) {
-            if (worker.isUnused() && !mainWorkers.containsValue(worker)) {
+            if (worker.isUnused() && !isKept(worker)) {
                 return timeoutNanos < 0 ? Worker.IDLE_NANOS : Math.min(timeoutNanos, Worker.IDLE_NANOS);
             }
         }
@@ -288,6 +310,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         workers = new Worker[0];
         peerWorkers.clear();
         mainWorkers.clear();
+        remoteWorkers.clear();
         sendBuffers.close();
         poller.close();
     }

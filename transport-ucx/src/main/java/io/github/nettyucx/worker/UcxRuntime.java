@@ -13,18 +13,30 @@ import io.github.nettyucx.ucp.UcpWorkerParams;
 import java.io.IOException;
 import java.net.Inet6Address;
 import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
 
 /**
  * The process's UCX contexts, from which all loops make their workers.
  * <p>
  * A connection request can be accepted only by a worker of the listener's own context, so all loops share one. There
  * is one for each family of IP addresses: a worker's tcp lanes have addresses of one family, and a connection that was
- * made over the other one hangs or cannot be accepted. Contexts are made on first use and live as long as the process.
+ * made over the other one hangs or cannot be accepted. And there is one of each without shared memory, for connections to
+ * addresses that are not this host's: UCX would use it with a container that shares the IPC namespace, but not the
+ * network namespace, where it can move bytes and cannot wake the sleeping peer. Contexts are made on first use and live
+ * as long as the process.
  */
 public final class UcxRuntime {
 
     /** System property that chooses transports, in the syntax of {@code UCX_TLS}; the environment's is the default. */
     public static final String TLS_PROPERTY = "io.github.nettyucx.tls";
+
+    private static final String SHARED_MEMORY_ALIAS = "shm";
+    private static final String NO_SHARED_MEMORY = '^' + SHARED_MEMORY_ALIAS;
+    /** UCX's names, and its aliases. */
+    private static final Set<String> SHARED_MEMORY =
+            Set.of(SHARED_MEMORY_ALIAS, "sm", "mm", "sysv", "posix", "xpmem", "cma", "knem");
 
     /** Of the addresses that connections are made over. */
     enum Family {
@@ -32,7 +44,8 @@ public final class UcxRuntime {
         INET6("inet6,inet");
 
         private final String priority;
-        private UcpContext context;
+        /** Without shared memory, and with it. */
+        private final UcpContext[] contexts = new UcpContext[2];
 
         Family(String priority) {
             this.priority = priority;
@@ -51,30 +64,35 @@ public final class UcxRuntime {
     private UcxRuntime() {
     }
 
-    static UcpWorker newWorker(Family family, String name) throws IOException {
-        return context(family).createWorker(new UcpWorkerParams()
+    /** @param local whether peers may be processes of this host, as far as addresses tell */
+    static UcpWorker newWorker(Family family, boolean local, String name) throws IOException {
+        return context(family, local).createWorker(new UcpWorkerParams()
                 .clientId(HostIdentity.clientId())
                 .name(name));
     }
 
-    private static synchronized UcpContext context(Family family) throws IOException {
-        if (family.context == null) {
+    private static synchronized UcpContext context(Family family, boolean local) throws IOException {
+        int index = local ? 1 : 0;
+        if (family.contexts[index] == null) {
             UcxLibrary.load();
             // In the environment, because UCX 1.16 does not take it by a change of the configuration; and in the user's
             // place, because UCX writes beyond its memory where the families differ.
             String before = UcxEnvironment.override(family.setting());
             try {
-                family.context = newContext();
+                family.contexts[index] = newContext(local);
             } finally {
                 UcxEnvironment.restore(family.setting(), before);
             }
         }
-        return family.context;
+        return family.contexts[index];
     }
 
-    private static UcpContext newContext() throws IOException {
+    private static UcpContext newContext(boolean local) throws IOException {
         try (UcpConfig config = UcpConfig.read(null)) {
             String tls = System.getProperty(TLS_PROPERTY);
+            if (!local) {
+                tls = withoutSharedMemory(tls == null ? System.getenv("UCX_TLS") : tls);
+            }
             if (tls != null) {
                 config.modify("TLS", tls);
             }
@@ -84,5 +102,22 @@ public final class UcxRuntime {
                     .name("netty-ucx")
                     .config(config));
         }
+    }
+
+    /** @param tls in the syntax of {@code UCX_TLS}; {@code null} for all */
+    static String withoutSharedMemory(String tls) {
+        if (tls == null || tls.isBlank()) {
+            return NO_SHARED_MEMORY;
+        }
+        if (tls.startsWith("^")) {
+            return tls + ',' + SHARED_MEMORY_ALIAS;
+        }
+        List<String> names = new ArrayList<>(List.of(tls.split("\\s*,\\s*")));
+        if (names.contains("all")) {
+            return NO_SHARED_MEMORY;
+        }
+        names.removeAll(SHARED_MEMORY);
+        // Who allows nothing else cannot connect in any case, and is told so by UCX.
+        return names.isEmpty() ? tls : String.join(",", names);
     }
 }
