@@ -5,6 +5,7 @@ import io.github.nettyucx.wire.CloseReason;
 import io.github.nettyucx.wire.Connection;
 import io.github.nettyucx.wire.HandshakeFailure;
 import io.github.nettyucx.worker.Endpoint;
+import io.github.nettyucx.worker.PeerProbe;
 import io.github.nettyucx.worker.ProgressEngine;
 import io.github.nettyucx.worker.Worker;
 import io.netty.buffer.ByteBuf;
@@ -53,6 +54,9 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(UcxSocketChannel.class);
     private static final String EXPECTED_TYPES = " (expected: " + StringUtil.simpleClassName(ByteBuf.class) + ", "
             + StringUtil.simpleClassName(FileRegion.class) + ')';
+
+    /** UCX's name of the one that the kernel serves. */
+    private static final String NETWORK_LANE = "tcp";
 
     private static final String BELONGS_TO_LOOP = "a UCX connection cannot leave its event loop, because its endpoint"
             + " belongs to the loop's worker; close the channel, or keep it registered";
@@ -220,6 +224,9 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
             return;
         }
         remote = attempt.remote();
+        if (lane.equals(NETWORK_LANE)) {
+            PeerProbe.opened(local, remote);
+        }
         state = State.ACTIVE;
         metrics.opened();
         OrderlyExit.add(this);

@@ -51,7 +51,7 @@ public final class Doorkeeper implements AutoCloseable {
     private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private static final List<Doorkeeper> ALL = new CopyOnWriteArrayList<>();
-    private static final SocketTable SOCKETS = new SocketTable();
+    private static final SocketTable SOCKETS = new SocketTable(null);
     private static final int DESCRIPTORS = descriptorLimit();
     /** Of the process; {@code null} while nobody listens. */
     private static Thread watch;
@@ -144,7 +144,8 @@ public final class Doorkeeper implements AutoCloseable {
         synchronized (Doorkeeper.class) {
             long now = System.nanoTime();
             try {
-                SOCKETS.forEach((descriptor, local, remote) -> isOurs(local) && !announced.containsKey(remote));
+                SOCKETS.forEach((descriptor, local, remote) -> isOurs(local) && !announced.containsKey(remote)
+                        ? SocketTable.Action.RESET : SocketTable.Action.LEAVE);
             } catch (IOException | RuntimeException e) {
                 logger.warn("Failed to look through the sockets of {}.", listening, e);
             }
@@ -203,10 +204,11 @@ public final class Doorkeeper implements AutoCloseable {
             for (Doorkeeper each : ALL) {
                 if (each.isOurs(local)) {
                     seen.get(each).add(remote);
-                    return each.isToGo(descriptor, remote, now, hurry);
+                    return each.isToGo(descriptor, remote, now, hurry)
+                            ? SocketTable.Action.RESET : SocketTable.Action.LEAVE;
                 }
             }
-            return false;
+            return SocketTable.Action.LEAVE;
         });
         long interval = MAX_INTERVAL_MILLIS;
         for (Doorkeeper each : ALL) {

@@ -23,15 +23,33 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  */
 final class SocketTable {
 
+    /** What is to be done with a socket. */
+    enum Action {
+        LEAVE,
+        /** Whoever owns it finds that the peer has reset the connection, and so does the peer. */
+        RESET,
+        /** The kernel is to ask the peer's from time to time whether it is there. */
+        PROBE
+    }
+
     /** Is told of a socket. */
     @FunctionalInterface
     interface Visitor {
 
         /**
          * @param descriptor may have been closed, and be another socket's, a moment later
-         * @return whether the connection is to be reset
          */
-        boolean visit(int descriptor, InetSocketAddress local, InetSocketAddress remote);
+        Action visit(int descriptor, InetSocketAddress local, InetSocketAddress remote);
+    }
+
+    /**
+     * When to probe, as the kernel counts: in seconds.
+     *
+     * @param idle     after that time without anything from the peer for the first time
+     * @param interval from one probe to the next
+     * @param count    as many without an answer end the connection
+     */
+    record Probing(int idle, int interval, int count) {
     }
 
     private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
@@ -46,7 +64,12 @@ final class SocketTable {
     private static final short AF_UNSPEC = 0;
     private static final long FIONREAD = 0x541b;
     private static final int IPPROTO_TCP = 6;
+    private static final int TCP_KEEPIDLE = 4;
+    private static final int TCP_KEEPINTVL = 5;
+    private static final int TCP_KEEPCNT = 6;
     private static final int TCP_INFO = 11;
+    private static final int SOL_SOCKET = 1;
+    private static final int SO_KEEPALIVE = 9;
     /** {@code struct tcp_info}, of which Linux 4.1 and later fill {@code tcpi_bytes_received}. */
     private static final int TCP_INFO_SIZE = 136;
     private static final long BYTES_RECEIVED = 128;
@@ -63,12 +86,20 @@ final class SocketTable {
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG), Linker.Option.firstVariadicArg(2));
     private static final MethodHandle GETSOCKOPT = bind("getsockopt",
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle SETSOCKOPT = bind("setsockopt",
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT));
     private static final MethodHandle CLOSE = bind("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
     private static final MethodHandle FCNTL =
             bind("fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
 
+    /** {@code null} if nothing is to be probed. */
+    private final Probing probing;
     private final MemorySegment address = Arena.ofAuto().allocate(MEMORY_SIZE, Long.BYTES);
     private final MemorySegment length = Arena.ofAuto().allocate(JAVA_INT);
+
+    SocketTable(Probing probing) {
+        this.probing = probing;
+    }
 
     private static MethodHandle bind(String name, FunctionDescriptor descriptor, Linker.Option... options) {
         Linker linker = Linker.nativeLinker();
@@ -76,7 +107,7 @@ final class SocketTable {
     }
 
     /**
-     * Goes through all descriptors of the process, and resets the connections that the visitor wants to be.
+     * Goes through all descriptors of the process, and does with the connections what the visitor wants.
      *
      * @return how many descriptors there are
      */
@@ -88,8 +119,9 @@ final class SocketTable {
                 int descriptor = Integer.parseInt(path.getFileName().toString());
                 InetSocketAddress local = name(GETSOCKNAME, descriptor);
                 InetSocketAddress remote = local == null ? null : name(GETPEERNAME, descriptor);
-                if (remote != null && visitor.visit(descriptor, local, remote)) {
-                    reset(descriptor, local, remote);
+                Action action = remote == null ? Action.LEAVE : visitor.visit(descriptor, local, remote);
+                if (action != Action.LEAVE) {
+                    act(action, descriptor, local, remote);
                 }
             }
         }
@@ -118,12 +150,8 @@ final class SocketTable {
         }
     }
 
-    /**
-     * Whoever owns the socket finds that the peer has reset the connection, and so does the peer; the descriptor stays
-     * the owner's. A mere shutdown would not do: when more than a message has come UCX asks for 0 bytes more, again and
-     * again, and takes their arrival for a success.
-     */
-    private void reset(int descriptor, InetSocketAddress local, InetSocketAddress remote) {
+    /** The descriptor stays its owner's. */
+    private void act(Action action, int descriptor, InetSocketAddress local, InetSocketAddress remote) {
         // The owner may close it at any time, and the number become another socket's. The duplicate is checked, which
         // nobody else can close.
         int duplicate = call(FCNTL, descriptor, F_DUPFD_CLOEXEC, 0);
@@ -132,14 +160,39 @@ final class SocketTable {
         }
         try {
             if (local.equals(name(GETSOCKNAME, duplicate)) && remote.equals(name(GETPEERNAME, duplicate))) {
-                address.set(ValueLayout.JAVA_SHORT, 0, AF_UNSPEC);
-                int ignored = (int) CONNECT.invokeExact(duplicate, address.address(), ADDRESS_SIZE);
+                if (action == Action.RESET) {
+                    reset(duplicate);
+                } else {
+                    probe(duplicate);
+                }
             }
         } catch (Throwable t) {
             throw EventPoller.rethrow(t);
         } finally {
             close(duplicate);
         }
+    }
+
+    /**
+     * A mere shutdown would not do: when more than a message has come UCX asks for 0 bytes more, again and again, and
+     * takes their arrival for a success.
+     */
+    private void reset(int descriptor) throws Throwable {
+        address.set(ValueLayout.JAVA_SHORT, 0, AF_UNSPEC);
+        int ignored = (int) CONNECT.invokeExact(descriptor, address.address(), ADDRESS_SIZE);
+    }
+
+    private void probe(int descriptor) throws Throwable {
+        set(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, probing.idle());
+        set(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, probing.interval());
+        set(descriptor, IPPROTO_TCP, TCP_KEEPCNT, probing.count());
+        set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);
+    }
+
+    /** A connection that has been reset meanwhile takes no options; then nobody needs them. */
+    private void set(int descriptor, int level, int option, int value) throws Throwable {
+        address.set(JAVA_INT, 0, value);
+        int ignored = (int) SETSOCKOPT.invokeExact(descriptor, level, option, address.address(), Integer.BYTES);
     }
 
     private static int call(MethodHandle handle, int first, int second, int third) {

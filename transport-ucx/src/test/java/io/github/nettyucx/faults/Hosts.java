@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.faults;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Two hosts on this one: network, IPC and mount namespaces of their own, and a pair of veth interfaces as the cable
+ * between them. They end with this process.
+ */
+final class Hosts implements AutoCloseable {
+
+    /** What becomes of the network between them. */
+    enum Outage {
+        /** The cable is pulled out at the right host, which loses its routes. */
+        LINK_DOWN,
+        /** Something on the way swallows everything. */
+        BLACK_HOLE
+    }
+
+    private static final String DEVICE = "eth0";
+    /** With a /sys that shows the own network's devices, as each container has it. */
+    private static final String OWN_IPC = "-i";
+    private static final List<String> NAMESPACES = List.of("unshare", "--net", OWN_IPC, "--mount",
+            "--propagation", "private", "sh", "-c",
+            "mount -t sysfs sysfs /sys && mount -t tmpfs -o size=64m tmpfs /dev/shm && echo ready && exec cat");
+    private static final String READY = "ready";
+    /** In place of netem, which many kernels do not have: classic BPF. 2 is TC_ACT_SHOT, 0 TC_ACT_OK. */
+    private static final String DROP_ALL = "1,6 0 0 2";
+    private static final String DROP_SOME = "4,32 0 0 4294963256,53 1 0 %d,6 0 0 2,6 0 0 0";
+
+    private final Host left;
+    private final Host right;
+
+    /** One of the two. */
+    static final class Host implements AutoCloseable {
+
+        private final int number;
+        private final Process holder;
+
+        /** @param neighbour with which it shares an IPC namespace, or {@code null} */
+        private Host(int number, Host neighbour) throws IOException {
+            this.number = number;
+            List<String> command = new ArrayList<>();
+            if (neighbour != null) {
+                command.addAll(List.of("nsenter", "--target", Long.toString(neighbour.holder.pid()), "--ipc", "--"));
+            }
+            command.addAll(NAMESPACES);
+            if (neighbour != null) {
+                command.remove(OWN_IPC);
+            }
+            holder = new ProcessBuilder(command).redirectErrorStream(true).start();
+            BufferedReader output = holder.inputReader();
+            String line = output.readLine();
+            if (!READY.equals(line)) {
+                throw new IOException("no namespaces: " + line);
+            }
+        }
+
+        /** What a command is to begin with in order to run on this host. */
+        List<String> launcher() {
+            return List.of("nsenter", "--target", Long.toString(holder.pid()), "--net", "--ipc", "--mount", "--");
+        }
+
+        String address() {
+            return "10.77.0." + number;
+        }
+
+        String address6() {
+            return "fd77::" + number;
+        }
+
+        private void connectCable() throws IOException, InterruptedException {
+            // Else the addresses go with the link, and nobody gives them back.
+            run("sh", "-c", "echo 1 > /proc/sys/net/ipv6/conf/all/keep_addr_on_down");
+            run("ip", "link", "set", "lo", "up");
+            run("ip", "address", "add", address() + "/24", "dev", DEVICE);
+            run("ip", "address", "add", address6() + "/64", "dev", DEVICE, "nodad");
+            run("ip", "link", "set", DEVICE, "up");
+        }
+
+        /**
+         * From now on the packets that come go through a program of classic BPF. Not those that leave: their sender
+         * would know of the loss, and try harder.
+         */
+        private void filter(String program) throws IOException, InterruptedException {
+            run("tc", "qdisc", "add", "dev", DEVICE, "clsact");
+            run("tc", "filter", "add", "dev", DEVICE, "ingress", "bpf", "da", "bytecode", program);
+        }
+
+        private void run(String... command) throws IOException, InterruptedException {
+            List<String> words = new ArrayList<>(launcher());
+            words.addAll(List.of(command));
+            Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
+            String output = new String(process.getInputStream().readAllBytes());
+            if (process.waitFor() != 0) {
+                throw new IOException(String.join(" ", command) + ": " + output.strip());
+            }
+        }
+
+        @Override
+        public void close() throws InterruptedException {
+            holder.destroyForcibly().waitFor();
+        }
+    }
+
+    Hosts() throws IOException, InterruptedException {
+        this(false);
+    }
+
+    private Hosts(boolean sharingMemory) throws IOException, InterruptedException {
+        left = new Host(1, null);
+        right = new Host(2, sharingMemory ? left : null);
+        try {
+            left.run("ip", "link", "add", DEVICE, "type", "veth", "peer", "name", DEVICE, "netns",
+                    Long.toString(right.holder.pid()));
+            left.connectCable();
+            right.connectCable();
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
+    }
+
+    /** Two containers of one host, which share memory and have addresses of their own. */
+    static Hosts sharingMemory() throws IOException, InterruptedException {
+        return new Hosts(true);
+    }
+
+    /** Why this user cannot make such hosts on this machine; {@code null} if that is possible. */
+    static String whyNot() throws InterruptedException {
+        try (Hosts hosts = new Hosts()) {
+            hosts.begin(Outage.BLACK_HOLE);
+            hosts.end(Outage.BLACK_HOLE);
+            hosts.worsen(1, 100);
+            return null;
+        } catch (IOException e) {
+            return e.getMessage();
+        }
+    }
+
+    Host left() {
+        return left;
+    }
+
+    Host right() {
+        return right;
+    }
+
+    void begin(Outage outage) throws IOException, InterruptedException {
+        switch (outage) {
+            case LINK_DOWN -> right.run("ip", "link", "set", DEVICE, "down");
+            case BLACK_HOLE -> {
+                left.filter(DROP_ALL);
+                right.filter(DROP_ALL);
+            }
+        }
+    }
+
+    void end(Outage outage) throws IOException, InterruptedException {
+        switch (outage) {
+            case LINK_DOWN -> right.run("ip", "link", "set", DEVICE, "up");
+            case BLACK_HOLE -> {
+                left.run("tc", "qdisc", "del", "dev", DEVICE, "clsact");
+                right.run("tc", "qdisc", "del", "dev", DEVICE, "clsact");
+            }
+        }
+    }
+
+    /**
+     * The network becomes a bad one.
+     *
+     * @param percent       of the packets in each direction that get lost
+     * @param megabitsPerSecond that get through; more waits in a queue for 5 ms, or is lost
+     */
+    void worsen(int percent, int megabitsPerSecond) throws IOException, InterruptedException {
+        String program = String.format(DROP_SOME, (1L << 32) * percent / 100);
+        for (Host host : List.of(left, right)) {
+            host.filter(program);
+            host.run("tc", "qdisc", "add", "dev", DEVICE, "root", "tbf", "rate", megabitsPerSecond + "mbit",
+                    "burst", "32k", "latency", "5ms");
+        }
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        left.close();
+        right.close();
+    }
+
+    /** As it was passed from one process to another: their clocks are one. */
+    static long millisSince(long nanos) {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - nanos);
+    }
+}

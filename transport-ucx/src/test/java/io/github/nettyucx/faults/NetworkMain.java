@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.faults;
+
+import io.github.nettyucx.channel.Peers;
+import io.github.nettyucx.channel.SeededBytes;
+import io.github.nettyucx.channel.TestLoops;
+import io.github.nettyucx.channel.UcxServerSocketChannel;
+import io.github.nettyucx.channel.UcxSocketChannel;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Queue;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A program on one of two {@link Hosts}: an echo on the addresses that it is given, and connections to other echoes, all
+ * on one loop.
+ */
+final class NetworkMain {
+
+    private static final long SECONDS = 60;
+    private static final long ENDLESS = Long.MAX_VALUE / 2;
+    private static final int LARGE = 512 * 1024;
+
+    private final EventLoopGroup group = TestLoops.newGroup(1);
+    private final Map<String, Customer> customers = new HashMap<>();
+    private final Queue<Ending> accepted = new ConcurrentLinkedQueue<>();
+
+    private NetworkMain() {
+    }
+
+    /** @param addresses to listen on */
+    public static void main(String[] addresses) throws Exception {
+        NetworkMain main = new NetworkMain();
+        StringBuilder ports = new StringBuilder("ports");
+        for (String address : addresses) {
+            ports.append(' ').append(main.listen(address));
+        }
+        Child.say(ports.toString());
+        for (;;) {
+            main.obey(Child.nextCommand().split(" "));
+        }
+    }
+
+    private int listen(String address) throws InterruptedException {
+        ChannelInitializer<Channel> child = new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                Ending ending = new Ending();
+                accepted.add(ending);
+                channel.pipeline().addLast(ending, new EchoMain.Echo());
+            }
+        };
+        Channel server = Peers.await(new ServerBootstrap().group(group).channel(UcxServerSocketChannel.class)
+                .childHandler(child).bind(InetAddress.ofLiteral(address), 0)).channel();
+        return ((InetSocketAddress) server.localAddress()).getPort();
+    }
+
+    private void obey(String[] words) throws Exception {
+        switch (words[0]) {
+            case "connect" -> connect(words[1], words[2], Integer.parseInt(words[3]), Integer.parseInt(words[4]));
+            case "idle", "small" -> customers.get(words[1]).start(words[0]);
+            case "large" -> customers.get(words[1]).transfer(ENDLESS);
+            case "transfer" -> customers.get(words[1]).await(Long.parseLong(words[2]));
+            case "beats" -> customers.get(words[1]).awaitBeats();
+            case "ended" -> Child.say("ended " + customers.get(words[1]).ending.await(Long.parseLong(words[2])));
+            case "close" -> {
+                Customer customer = customers.remove(words[1]);
+                customer.close();
+                Child.say("closed " + customer.ending);
+            }
+            case "accepted" -> Child.say("accepted " + awaitAccepted(Long.parseLong(words[1])));
+            default -> throw new IllegalArgumentException(words[0]);
+        }
+    }
+
+    private void connect(String name, String address, int port, int timeoutMillis) throws InterruptedException {
+        Customer customer = new Customer();
+        long start = System.nanoTime();
+        ChannelFuture connect = new Bootstrap().group(group).channel(UcxSocketChannel.class)
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, timeoutMillis).handler(customer.initializer())
+                .connect(InetAddress.ofLiteral(address), port).await();
+        long millis = Hosts.millisSince(start);
+        if (connect.isSuccess()) {
+            customers.put(name, customer);
+            customer.channel = (UcxSocketChannel) connect.channel();
+            Child.say("connected " + millis + ' ' + customer.channel.lane());
+        } else {
+            Child.say("connected " + millis + ' ' + connect.cause().toString().replace('\n', ' '));
+        }
+    }
+
+    /** How all connections that have been accepted so far have ended: when the last one had, and in what way each. */
+    private String awaitAccepted(long millis) throws InterruptedException {
+        long last = 0;
+        StringBuilder ends = new StringBuilder();
+        for (Ending ending : accepted) {
+            ending.await(millis);
+            last = Math.max(last, ending.endedNanos);
+            ends.append(ends.isEmpty() ? "" : ", ").append(ending);
+        }
+        accepted.clear();
+        return last + " " + ends;
+    }
+
+    /** One connection, and what is done over it. */
+    private static final class Customer {
+
+        private final Ending ending = new Ending();
+        private final Checked checked = new Checked();
+        private UcxSocketChannel channel;
+        private Heartbeat heartbeat;
+        private StreamSender sender;
+
+        ChannelHandler initializer() {
+            return new ChannelInitializer<>() {
+                @Override
+                protected void initChannel(Channel initialized) {
+                    initialized.pipeline().addLast(ending);
+                }
+            };
+        }
+
+        void start(String what) {
+            if (what.equals("small")) {
+                heartbeat = new Heartbeat("small", 16);
+                channel.eventLoop().execute(() -> {
+                    channel.pipeline().addLast(heartbeat);
+                    heartbeat.channelActive(channel.pipeline().context(heartbeat));
+                });
+            }
+            Child.say("started");
+        }
+
+        void transfer(long total) {
+            sender = new StreamSender(total, LARGE, new SplittableRandom(total));
+            channel.eventLoop().execute(() -> {
+                channel.pipeline().addLast(sender, checked);
+                sender.start();
+            });
+            Child.say("started");
+        }
+
+        void await(long total) throws InterruptedException {
+            transfer(total);
+            long start = System.nanoTime();
+            while (checked.position < total && Hosts.millisSince(start) < TimeUnit.SECONDS.toMillis(SECONDS)) {
+                Thread.sleep(2);
+            }
+            Child.say("transferred " + Hosts.millisSince(start) + ' ' + checked.position);
+        }
+
+        /** Waits until something comes back once more. */
+        void awaitBeats() throws InterruptedException {
+            long beats = heartbeat == null ? 0 : heartbeat.beats();
+            long position = checked.position;
+            long start = System.nanoTime();
+            while (heartbeat == null ? checked.position <= position : heartbeat.beats() < beats + 3) {
+                if (Hosts.millisSince(start) > TimeUnit.SECONDS.toMillis(SECONDS)) {
+                    Child.say("wrong: nothing comes back: " + ending);
+                    return;
+                }
+                Thread.sleep(2);
+            }
+            long longest = 0;
+            if (heartbeat != null) {
+                heartbeat.check();
+                longest = heartbeat.gaps().stream().mapToLong(Heartbeat.Gap::nanos).max().orElse(0);
+            }
+            Child.say("beats " + TimeUnit.NANOSECONDS.toMillis(longest));
+        }
+
+        void close() throws InterruptedException {
+            if (heartbeat != null) {
+                heartbeat.end();
+            }
+            Peers.await(channel.close());
+            // It is told of that a little later.
+            ending.await(TimeUnit.SECONDS.toMillis(SECONDS));
+        }
+    }
+
+    /** When a connection has ended, and why. */
+    private static final class Ending extends ChannelInboundHandlerAdapter {
+
+        private volatile Throwable cause;
+        private volatile long endedNanos;
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable caught) {
+            cause = caught;
+            context.fireExceptionCaught(caught);
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext context) {
+            endedNanos = System.nanoTime();
+            context.fireChannelInactive();
+        }
+
+        /** @return when that was, and why */
+        String await(long millis) throws InterruptedException {
+            long start = System.nanoTime();
+            while (endedNanos == 0 && Hosts.millisSince(start) < millis) {
+                Thread.sleep(2);
+            }
+            return endedNanos + " " + this;
+        }
+
+        @Override
+        public String toString() {
+            return endedNanos == 0 ? "still there" : cause == null ? "in order" : cause.toString();
+        }
+    }
+
+    /** What comes back has to be what {@link StreamSender} has sent. */
+    private static final class Checked extends ChannelInboundHandlerAdapter {
+
+        private final SeededBytes bytes = new SeededBytes(StreamSender.SEED);
+        private volatile long position;
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            ByteBuf buffer = (ByteBuf) message;
+            int length = buffer.readableBytes();
+            try {
+                bytes.check(position, buffer);
+            } catch (AssertionError e) {
+                Child.say("wrong " + e.getMessage());
+            } finally {
+                buffer.release();
+            }
+            position += length;
+        }
+    }
+}

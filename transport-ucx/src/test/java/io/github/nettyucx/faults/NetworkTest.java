@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.faults;
+
+import io.github.nettyucx.faults.Hosts.Outage;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+/**
+ * A network between the two processes: one that is good, one that loses packets, one that goes away for a while or for
+ * ever. The two hosts are namespaces of this one.
+ */
+@Tag("faults")
+@Timeout(600)
+class NetworkTest {
+
+    private static final int MIB = 1024 * 1024;
+    private static final int CONNECT_MILLIS = 30_000;
+    private static final List<String> KINDS = List.of("idle", "small", "large");
+    private static final int ROUNDS = Faults.times(1, 3);
+
+    /** What io.github.nettyucx.peerTimeoutSeconds is, unless it is set. */
+    private static final int DEFAULT_SECONDS = 30;
+    /** Beyond the limit: a connection is looked after from its second second on, and the machine may be busy. */
+    private static final long LATE_MILLIS = 2000;
+    private static final long PROBED_MILLIS = 2500;
+    private static final long WAIT_MILLIS = 10_000;
+    private static final long WAIT_SECONDS = 60;
+    private static final long GAP_MILLIS = 1000;
+    private static final long AWAY_MILLIS = 3000;
+
+    @BeforeEach
+    void needsNamespaces(TestInfo test) throws Exception {
+        String whyNot = Hosts.whyNot();
+        if (whyNot != null) {
+            Faults.report("network: %s: NOT RUN: %s", test.getDisplayName(), whyNot);
+        }
+        assumeTrue(whyNot == null, whyNot);
+    }
+
+    /** A server on the right host, a client on the left one, which has a connection to itself as well. */
+    private static final class Pair implements AutoCloseable {
+
+        final Hosts hosts;
+        final Child server;
+        final Child client;
+        final int port;
+        final int port6;
+        private final int ownPort;
+
+        Pair(String... flags) throws Exception {
+            this(new Hosts(), flags);
+        }
+
+        Pair(Hosts hosts, String... flags) throws Exception {
+            this.hosts = hosts;
+            server = Child.start(hosts.right().launcher(), List.of(flags), NetworkMain.class,
+                    hosts.right().address(), hosts.right().address6());
+            client = Child.start(hosts.left().launcher(), List.of(flags), NetworkMain.class, "127.0.0.1");
+            String[] ports = server.await("ports").split(" ");
+            port = Integer.parseInt(ports[0]);
+            port6 = Integer.parseInt(ports[1]);
+            ownPort = Integer.parseInt(client.await("ports"));
+        }
+
+        void connect(String name) throws Exception {
+            connect(name, hosts.right().address(), port);
+        }
+
+        void connect6(String name) throws Exception {
+            connect(name, hosts.right().address6(), port6);
+        }
+
+        void connectOwn(String name) throws Exception {
+            connectByMemory(name, "127.0.0.1", ownPort);
+        }
+
+        void connectByMemory(String name, String address, int port) throws Exception {
+            String result = tryConnect(name, address, port, CONNECT_MILLIS)[1];
+            assertTrue(result.equals("sysv") || result.equals("posix"), result);
+        }
+
+        /** One connection of each kind, over which something goes, or nothing. */
+        void connectAll() throws Exception {
+            for (String what : KINDS) {
+                connect(what);
+                start(what, what);
+            }
+            awaitBeats("small");
+            awaitBeats("large");
+        }
+
+        private void connect(String name, String address, int port) throws Exception {
+            assertEquals("tcp", tryConnect(name, address, port, CONNECT_MILLIS)[1]);
+        }
+
+        /** @return after how many milliseconds, and the lane or what has failed */
+        String[] tryConnect(String name, String address, int port, int timeoutMillis) throws Exception {
+            client.tell("connect " + name + ' ' + address + ' ' + port + ' ' + timeoutMillis);
+            return client.await("connected").split(" ", 2);
+        }
+
+        void start(String name, String what) throws Exception {
+            client.tell(what + ' ' + name);
+            client.await("started");
+        }
+
+        /** @return in milliseconds */
+        long transfer(String name, int bytes) throws Exception {
+            client.tell("transfer " + name + ' ' + bytes);
+            String[] result = client.await("transferred", 90).split(" ");
+            assertEquals(Integer.toString(bytes), result[1]);
+            return Long.parseLong(result[0]);
+        }
+
+        /** @return the longest time that nothing came, in milliseconds */
+        long awaitBeats(String name) throws Exception {
+            client.tell("beats " + name);
+            return Long.parseLong(client.await("beats", 90));
+        }
+
+        void close(String name) throws Exception {
+            client.tell("close " + name);
+            assertEquals("in order", client.await("closed"));
+        }
+
+        @Override
+        public void close() throws Exception {
+            client.close();
+            server.close();
+            hosts.close();
+        }
+    }
+
+    @Test
+    @Tag("in-every-build")
+    void everyByteArrivesOnAnotherHostAndOverABadNetwork() throws Exception {
+        try (Pair pair = new Pair()) {
+            pair.connect("IPv4");
+            pair.connect6("IPv6");
+            long good = pair.transfer("IPv4", 16 * MIB);
+            long good6 = pair.transfer("IPv6", 16 * MIB);
+            pair.close("IPv4");
+            pair.close("IPv6");
+            pair.hosts.worsen(2, 400);
+            pair.connect("IPv4");
+            pair.connect6("IPv6");
+            long bad = pair.transfer("IPv4", 8 * MIB);
+            long bad6 = pair.transfer("IPv6", 8 * MIB);
+            pair.close("IPv4");
+            pair.close("IPv6");
+            pair.server.tell("accepted 1000");
+            String ends = pair.server.await("accepted").split(" ", 2)[1];
+            assertEquals("in order, in order, in order, in order", ends);
+            Faults.report("network: 16 MiB there and back in %d ms over IPv4, in %d ms over IPv6; 8 MiB while 2 %% of the"
+                    + " packets get lost in %d and %d ms; all connections ended in order", good, good6, bad, bad6);
+        }
+    }
+
+    @Test
+    @Tag("in-every-build")
+    void aConnectToWhereNobodyAnswersFails() throws Exception {
+        try (Pair pair = new Pair()) {
+            String nobody = pair.hosts.right().address() + '0';
+            // The first address of the network that nobody has.
+            String[] timeout = pair.tryConnect("nobody", nobody, 1, 1000);
+            String[] noRoute = pair.tryConnect("nobody", nobody, 1, CONNECT_MILLIS);
+            pair.connect("still");
+            pair.hosts.begin(Outage.BLACK_HOLE);
+            String[] hole = pair.tryConnect("hole", pair.hosts.right().address(), pair.port, 1000);
+            assertBetween(1000, 2000, timeout);
+            assertTrue(timeout[1].contains("ConnectTimeoutException: connection timed out after 1000 ms"), timeout[1]);
+            assertBetween(0, 10_000, noRoute);
+            assertTrue(noRoute[1].contains("NoRouteToHostException: Host unreachable"), noRoute[1]);
+            assertBetween(1000, 2000, hole);
+            assertTrue(hole[1].contains("ConnectTimeoutException: connection timed out after 1000 ms"), hole[1]);
+            Faults.report("network: nobody there: with a limit of 1 s after %s ms %s; without after %s ms %s; "
+                    + "in a black hole after %s ms %s", timeout[0], timeout[1], noRoute[0], noRoute[1], hole[0], hole[1]);
+        }
+    }
+
+    private static void assertBetween(long least, long most, String[] result) {
+        long millis = Long.parseLong(result[0]);
+        assertTrue(millis >= least && millis <= most, () -> "after " + millis + " ms: " + result[1]);
+    }
+
+    @Test
+    @Tag("in-every-build")
+    void connectionsEndWhenTheNetworkHasGoneForTheTimeThatIsSet() throws Exception {
+        goesForEver(Outage.BLACK_HOLE, 3, "-Dio.github.nettyucx.peerTimeoutSeconds=3");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void connectionsEndWhenTheNetworkHasGone(Outage outage) throws Exception {
+        for (int round = 0; round < ROUNDS; round++) {
+            goesForEver(outage, DEFAULT_SECONDS);
+        }
+    }
+
+    private static void goesForEver(Outage outage, int seconds, String... flags) throws Exception {
+        long bound = TimeUnit.SECONDS.toMillis(seconds) + LATE_MILLIS;
+        try (Pair pair = new Pair(flags)) {
+            pair.connectAll();
+            pair.connectOwn("own");
+            pair.start("own", "small");
+            pair.awaitBeats("own");
+            // So that the connections are being looked after.
+            Thread.sleep(PROBED_MILLIS);
+            pair.hosts.begin(outage);
+            long begin = System.nanoTime();
+            StringBuilder ends = new StringBuilder();
+            for (String what : KINDS) {
+                pair.client.tell("ended " + what + ' ' + (bound + WAIT_MILLIS));
+                ends.append(what).append(' ')
+                        .append(end(pair.client.await("ended", WAIT_SECONDS), begin, bound)).append("; ");
+            }
+            pair.server.tell("accepted " + (bound + WAIT_MILLIS));
+            ends.append("at the server ").append(end(pair.server.await("accepted", WAIT_SECONDS), begin, bound));
+            long gap = pair.awaitBeats("own");
+            assertTrue(gap < GAP_MILLIS, () -> "the loop's other connection waited for " + gap + " ms");
+            pair.hosts.end(outage);
+            pair.connect("again");
+            pair.transfer("again", MIB);
+            Faults.report("network: %s, with a limit of %d s: %s (bound: %d ms); longest gap of the loop's other"
+                    + " connection %d ms; afterwards a new one worked", outage, seconds, ends, bound, gap);
+        }
+    }
+
+    /** @return after how many milliseconds, and why */
+    private static String end(String line, long begin, long bound) {
+        String[] words = line.split(" ", 2);
+        long millis = TimeUnit.NANOSECONDS.toMillis(Long.parseLong(words[0]) - begin);
+        assertTrue(millis >= 0 && millis <= bound, () -> "ended after " + millis + " ms: " + words[1]);
+        assertFalse(words[1].contains("in order") || words[1].contains("still there"), words[1]);
+        return millis + " ms, " + words[1];
+    }
+
+    /**
+     * UCX would use memory that two containers share, but has no way to wake the other one's loop: its signals end at
+     * the network namespace.
+     */
+    @Test
+    @Tag("in-every-build")
+    void containersThatShareMemoryAndNoNetworkUseTcp() throws Exception {
+        try (Pair pair = new Pair(Hosts.sharingMemory(), "-Dio.github.nettyucx.tls=all")) {
+            pair.connect("container");
+            long millis = pair.transfer("container", 16 * MIB);
+            pair.close("container");
+            pair.connectOwn("own");
+            pair.close("own");
+            Faults.report("network: 16 MiB there and back between two containers with one IPC namespace in %d ms", millis);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void connectionsGoOnWhenTheNetworkComesBack(Outage outage) throws Exception {
+        try (Pair pair = new Pair()) {
+            pair.connectAll();
+            for (int round = 0; round < ROUNDS; round++) {
+                pair.awaitBeats("small");
+                pair.hosts.begin(outage);
+                // How long the network is away.
+                Thread.sleep(AWAY_MILLIS);
+                pair.hosts.end(outage);
+                long back = System.nanoTime();
+                pair.awaitBeats("small");
+                long small = Hosts.millisSince(back);
+                pair.awaitBeats("large");
+                long large = Hosts.millisSince(back);
+                Faults.report("network: %s for %d ms: small messages went on after %d ms, large ones after %d ms",
+                        outage, AWAY_MILLIS, small, large);
+            }
+            pair.transfer("idle", 8 * MIB);
+            for (String what : List.of("idle", "small")) {
+                pair.close(what);
+            }
+        }
+    }
+}
