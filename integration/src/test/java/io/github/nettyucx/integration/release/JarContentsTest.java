@@ -66,6 +66,18 @@ class JarContentsTest {
         assertTrue(modules().size() >= 2, () -> modules().toString());
     }
 
+    /** All but the BOM have jars; what has no Javadoc is for this build only. */
+    @Test
+    void mvnDeployLeavesOutWhatIsNotPublished() {
+        List<Path> leftOut = Published.directories().filter(module -> !module.endsWith("bom"))
+                .filter(module -> !Published.hasJavadoc(module)).toList();
+        assertFalse(leftOut.isEmpty());
+        for (Path module : leftOut) {
+            assertTrue(Published.read(module.resolve("pom.xml")).contains("<maven.deploy.skip>true</maven.deploy.skip>"),
+                    () -> module + " would be published");
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("modules")
     void classes(Published module) throws IOException {

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * A module whose jars users depend on: it is one if its build makes Javadoc.
@@ -27,9 +28,16 @@ record Published(Path directory, String artifact, String version) {
             "<version>([^<]*)</version>\\s*</parent>\\s*<artifactId>([^<]*)</artifactId>");
 
     static List<Published> modules() {
-        return MODULE.matcher(read(ROOT.resolve("pom.xml"))).results().map(match -> ROOT.resolve(match.group(1)))
-                .filter(module -> read(module.resolve("pom.xml")).contains("<artifactId>maven-javadoc-plugin</artifactId>"))
-                .map(Published::of).toList();
+        return directories().filter(Published::hasJavadoc).map(Published::of).toList();
+    }
+
+    /** The directories of all modules, published or not. */
+    static Stream<Path> directories() {
+        return MODULE.matcher(read(ROOT.resolve("pom.xml"))).results().map(match -> ROOT.resolve(match.group(1)));
+    }
+
+    static boolean hasJavadoc(Path module) {
+        return read(module.resolve("pom.xml")).contains("<artifactId>maven-javadoc-plugin</artifactId>");
     }
 
     private static Published of(Path directory) {
