@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The variables that UCX reads while it is being loaded, and what they have to be inside a JVM.
@@ -49,9 +50,12 @@ public final class UcxEnvironment {
                     "pieces of 8 KiB, the default, cost a system call and a header each"),
             new Setting("UCX_TCP_CM_REUSEADDR", "y",
                     "a server can be started again while connections of the one before are alive or in TIME_WAIT"),
-            new Setting("UCX_RDMA_CM_REUSEADDR", "y", "as with UCX_TCP_CM_REUSEADDR"),
             new Setting("UCX_ASYNC_MAX_EVENTS", "65536",
                     "the default of some releases, 1024 descriptors for the whole process, ends at about 500 connections"));
+
+    /** A UCX without RDMA does not know it, and would call it unused as soon as the user has set another variable. */
+    private static final Setting RDMA_REUSEADDR = new Setting("UCX_RDMA_CM_REUSEADDR", "y",
+            "with an RDMA device, as with UCX_TCP_CM_REUSEADDR");
 
     /**
      * Earlier releases crash without memory events: closing an endpoint by force invalidates the memory of a
@@ -79,13 +83,19 @@ public final class UcxEnvironment {
      * @param version of the UCX that is to be loaded; {@link UcxVersion#MINIMUM} if it is not known before that
      */
     public static List<Setting> settings(UcxVersion version) {
-        return settings(version, hasRdmaDevice(),
-                System.getenv().keySet().stream().anyMatch(name -> name.startsWith("UCX_")));
+        return settings(version, hasRdmaDevice(), hasSettings(System.getenv().keySet()));
+    }
+
+    /** {@code UCX_HOME} says where a UCX is, and means nothing to UCX itself, which would call it unused. */
+    static boolean hasSettings(Set<String> environment) {
+        return environment.stream().anyMatch(name -> name.startsWith("UCX_") && !name.equals("UCX_HOME"));
     }
 
     static List<Setting> settings(UcxVersion version, boolean rdma, boolean userSettings) {
         List<Setting> settings = new ArrayList<>(ALWAYS);
-        if (!rdma && version.compareTo(MEMORY_EVENTS_OPTIONAL) >= 0) {
+        if (rdma) {
+            settings.add(RDMA_REUSEADDR);
+        } else if (version.compareTo(MEMORY_EVENTS_OPTIONAL) >= 0) {
             settings.add(NO_MEMORY_EVENTS);
         }
         if (!rdma) {

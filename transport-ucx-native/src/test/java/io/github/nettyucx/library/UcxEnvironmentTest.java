@@ -2,6 +2,7 @@
 package io.github.nettyucx.library;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -11,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodType;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class UcxEnvironmentTest {
@@ -28,7 +30,12 @@ class UcxEnvironmentTest {
     void keepsMemoryEventsWhereRdmaNeedsThem() {
         assertTrue(names(false).contains("UCX_MEM_EVENTS"));
         assertTrue(!names(true).contains("UCX_MEM_EVENTS"));
-        assertEquals(names(true), names(false).subList(0, names(true).size()));
+    }
+
+    @Test
+    void setsWhatOnlyRdmaReadsOnlyWhereThereIsRdma() {
+        assertTrue(names(true).contains("UCX_RDMA_CM_REUSEADDR"));
+        assertTrue(names(false).stream().noneMatch(name -> name.startsWith("UCX_RDMA_")));
     }
 
     @Test
@@ -41,6 +48,12 @@ class UcxEnvironmentTest {
     void warnsOfUnusedVariablesOnlyWhereTheUserHasSetSome() {
         assertTrue(names(false, false).contains("UCX_WARN_UNUSED_ENV_VARS"));
         assertTrue(!names(false, true).contains("UCX_WARN_UNUSED_ENV_VARS"));
+    }
+
+    @Test
+    void knowsWhichVariablesAreSettingsOfTheUser() {
+        assertTrue(UcxEnvironment.hasSettings(Set.of("PATH", "UCX_HOME", "UCX_TLS")));
+        assertFalse(UcxEnvironment.hasSettings(Set.of("PATH", "UCX_HOME", "HPCX_UCX_DIR")));
     }
 
     @Test
