@@ -43,4 +43,10 @@ public abstract class Choice<E extends Enum<E>> implements ITypeConverter<E> {
             super(WaitMode.class);
         }
     }
+
+    public static final class OfSecurity extends Choice<Security> {
+        public OfSecurity() {
+            super(Security.class);
+        }
+    }
 }

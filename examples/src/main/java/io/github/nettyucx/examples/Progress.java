@@ -21,6 +21,22 @@ public interface Progress {
     default void end() {
     }
 
+    /**
+     * A part of this, which is told of how far that part has come.
+     *
+     * @param begin of the part, 0 to 1
+     * @param parts how many of its size make the whole
+     */
+    default Progress part(double begin, int parts) {
+        var whole = this;
+        return new Progress() {
+            @Override
+            public void at(double fraction) {
+                whole.at(begin + fraction / parts);
+            }
+        };
+    }
+
     /** For a person if one is watching, else silent. */
     static Progress onTerminal() {
         var console = System.console();

@@ -2,6 +2,7 @@
 package io.github.nettyucx.examples.echo;
 
 import io.github.nettyucx.examples.Choice;
+import io.github.nettyucx.examples.ExampleCommand;
 import io.github.nettyucx.examples.ExampleRunner;
 import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.Lane;
@@ -9,12 +10,8 @@ import io.github.nettyucx.examples.TransportKind;
 import io.github.nettyucx.examples.WaitMode;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** Sends standard input to a server that returns it: the command line of it. */
 @Command(
@@ -35,12 +32,9 @@ import picocli.CommandLine.Spec;
             "  ./run-example.sh echo < big-file | cmp - big-file",
             "  ./run-example.sh echo --server [::]:7777",
             "  ./run-example.sh echo --connect node1:7777"})
-public final class Echo implements Callable<Integer> {
+public final class Echo extends ExampleCommand {
     private static final String NAME = "echo";
     private static final HostAndPort ANY_LOCAL_PORT = new HostAndPort("127.0.0.1", 0);
-
-    @Spec
-    private CommandSpec spec;
 
     @Option(names = "--server", paramLabel = "HOST:PORT", converter = HostAndPort.Converter.class,
             description = "Serve on this address until stopped; prints 'listening HOST:PORT'.")
@@ -61,12 +55,6 @@ public final class Echo implements Callable<Integer> {
     @Option(names = "--wait", paramLabel = "HOW", converter = Choice.OfWaitMode.class,
             description = "How ucx waits for data: spin, adaptive or park. Default: adaptive.")
     private WaitMode wait;
-
-    @Option(names = "--verbose", description = "Show stack traces of failures.")
-    private boolean verbose;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help.")
-    private boolean help;
 
     public static void main(String[] args) {
         ExampleRunner.main(NAME, new Echo(), args);
@@ -115,20 +103,11 @@ public final class Echo implements Callable<Integer> {
     }
 
     private void validate() {
-        if (server != null && connect != null) {
-            throw rejected("--server and --connect exclude each other. Start one process with --server, and then "
-                    + "another with --connect.");
-        }
-        if (connect != null && connect.port() == 0) {
-            throw rejected("--connect " + connect + " names no port. Give the one that the server printed.");
-        }
+        arguments().requireOneRole(server, connect);
+        arguments().requirePort(connect);
         if (transport != TransportKind.UCX && (lane != null || wait != null)) {
-            throw rejected((lane != null ? "--lane" : "--wait") + " is about ucx, and the transport is " + transport
-                    + ". Leave one of the two out.");
+            throw arguments().rejected((lane != null ? "--lane" : "--wait") + " is about ucx, and the transport is "
+                    + transport + ". Leave one of the two out.");
         }
-    }
-
-    private ParameterException rejected(String message) {
-        return new ParameterException(spec.commandLine(), message);
     }
 }

@@ -5,26 +5,19 @@ import io.github.nettyucx.examples.ByteSize;
 import io.github.nettyucx.examples.Choice;
 import io.github.nettyucx.examples.Console;
 import io.github.nettyucx.examples.Count;
-import io.github.nettyucx.examples.ExampleFailure;
 import io.github.nettyucx.examples.ExampleRunner;
 import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.Lane;
-import io.github.nettyucx.examples.LocalPair;
-import io.github.nettyucx.examples.ParentProcess;
+import io.github.nettyucx.examples.PairCommand;
 import io.github.nettyucx.examples.Progress;
-import io.github.nettyucx.examples.SelfSignedCertificate;
-import java.nio.file.Files;
+import io.github.nettyucx.examples.SecuredRuns;
+import io.github.nettyucx.examples.Security;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** Checks and measures gRPC: the command line of it. */
 @Command(
@@ -50,22 +43,12 @@ import picocli.CommandLine.Spec;
             "  ./run-example.sh grpc --calls 100000 --concurrency 256 --size 4k",
             "  ./run-example.sh grpc --server 0.0.0.0:7777 --cert cert.pem --key key.pem",
             "  ./run-example.sh grpc --connect node1:7777 --trust cert.pem"})
-public final class GrpcCalls implements Callable<Integer> {
+public final class GrpcCalls extends PairCommand {
     private static final String NAME = "grpc";
-    /** Set by the process that started this one: reports are for a program, and life ends with standard input. */
-    private static final String CHILD_OPTION = "--child";
-    private static final String ANY_LOCAL_PORT = "127.0.0.1:0";
     private static final List<GrpcTransport> ALL = List.of(GrpcTransport.values());
     private static final long DEFAULT_CALLS = 20_000;
     private static final long DEFAULT_WARMUP = 10_000;
     private static final long DEFAULT_CONCURRENCY = 64;
-
-    @Spec
-    private CommandSpec spec;
-
-    @Option(names = "--server", paramLabel = "HOST:PORT", converter = HostAndPort.Converter.class,
-            description = "Serve on this address until stopped; prints 'listening HOST:PORT'.")
-    private HostAndPort server;
 
     @Option(names = "--connect", paramLabel = "HOST:PORT", converter = HostAndPort.Converter.class,
             description = "Check and measure with the server at this address.")
@@ -78,7 +61,7 @@ public final class GrpcCalls implements Callable<Integer> {
     private List<GrpcTransport> transports;
 
     @Option(names = "--security", paramLabel = "HOW[,HOW]", hideParamSyntax = true, split = ",",
-            converter = SecurityConverter.class,
+            converter = Choice.OfSecurity.class,
             description = "plaintext or tls, on this host; both with a comma. Default: plaintext,tls.")
     private List<Security> securities;
 
@@ -116,133 +99,52 @@ public final class GrpcCalls implements Callable<Integer> {
             description = "What ucx may use: shm (shared memory), tcp or auto (the fastest there is). Default: auto.")
     private Lane lane = Lane.AUTO;
 
-    @Option(names = "--verbose", description = "Show stack traces of failures.")
-    private boolean verbose;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help.")
-    private boolean help;
-
-    @Option(names = CHILD_OPTION, hidden = true)
-    private boolean child;
-
     public static void main(String[] args) {
         ExampleRunner.main(NAME, new GrpcCalls(), args);
     }
 
     @Override
-    public Integer call() throws InterruptedException {
+    protected void prepare() {
         validate();
         lane.apply();
-        try {
-            if (server != null) {
-                serve();
-            } else if (connect != null) {
-                measure();
-            } else {
-                compare();
-            }
-            return 0;
-        } catch (ExampleFailure e) {
-            if (!child || verbose) {
-                throw e;
-            }
-            LocalPair.reportFailure(e.getMessage());
-            return 1;
-        }
     }
 
-    private void serve() throws InterruptedException {
-        try (var running = GrpcServer.start(transport(), server, certificate, key, direct)) {
-            Runtime.getRuntime().addShutdownHook(new Thread(running::close, "stop-server"));
-            if (child) {
-                ParentProcess.onceGone(running::stop);
-            }
-            LocalPair.reportListening(running.address());
-            running.awaitStop();
+    @Override
+    protected void run() throws InterruptedException {
+        if (server() != null) {
+            serve(GrpcServer.start(transport(), server(), certificate, key, direct));
+        } else if (connect != null) {
+            measure(transport().toString(), this::measureWith, GrpcResult::toLine, result -> report(List.of(result)));
+        } else {
+            compare();
         }
-    }
-
-    private void measure() throws InterruptedException {
-        if (child) {
-            ParentProcess.onceGone(() -> Runtime.getRuntime().halt(1));
-            LocalPair.reportResult(measureWith(new LocalPair.ProgressReports()).toLine());
-            return;
-        }
-        var progress = Progress.onTerminal();
-        progress.begin(transport().toString());
-        GrpcResult result;
-        try {
-            result = measureWith(progress);
-        } finally {
-            progress.end();
-        }
-        report(List.of(result));
     }
 
     private GrpcResult measureWith(Progress progress) throws InterruptedException {
-        CallChecks.run(connect, transport(), trust, part(progress, 0));
-        return new CallMeasurement(load()).measure(connect, transport(), trust, part(progress, 0.5));
-    }
-
-    /** The half of the progress that begins there. */
-    private static Progress part(Progress whole, double begin) {
-        return new Progress() {
-            @Override
-            public void at(double fraction) {
-                whole.at(begin + fraction / 2);
-            }
-        };
+        CallChecks.run(connect, transport(), trust, progress.part(0, 2));
+        return new CallMeasurement(load()).measure(connect, transport(), trust, progress.part(0.5, 2));
     }
 
     private void compare() throws InterruptedException {
         var chosen = transports == null ? ALL : distinct(transports);
         var secured = securities == null ? List.of(Security.values()) : distinct(securities);
-        var results = new ArrayList<GrpcResult>();
-        try (var own = secured.contains(Security.TLS) ? SelfSignedCertificate.create() : null) {
-            var progress = Progress.onTerminal();
-            for (var security : secured) {
-                for (var transport : chosen) {
-                    var name = transport + " " + security;
-                    progress.begin(name + " (" + (results.size() + 1) + " of " + secured.size() * chosen.size() + ")");
-                    try {
-                        results.add(run(name, transport, security == Security.TLS ? own : null, progress));
-                    } finally {
-                        progress.end();
-                    }
-                }
-            }
-        } catch (ExampleFailure e) {
-            if (!results.isEmpty()) {
-                report(results);
-            }
-            throw e;
-        }
-        report(results);
+        var cases = secured.stream().flatMap(security -> chosen.stream()
+                .map(transport -> new SecuredRuns.Case<>(transport, security))).toList();
+        new SecuredRuns<>(GrpcCalls.class, cases).run(this::task, line -> List.of(GrpcResult.parse(line)),
+                this::report);
     }
 
-    private GrpcResult run(String name, GrpcTransport transport, SelfSignedCertificate own, Progress progress)
-            throws InterruptedException {
-        var both = new ArrayList<>(List.of("--transport", transport.toString(), CHILD_OPTION));
+    private SecuredRuns.Task task(GrpcTransport transport) {
+        var both = new ArrayList<String>();
         if (direct) {
             both.add("--direct");
         }
         if (lane != Lane.AUTO && transport == GrpcTransport.UCX) {
             both.addAll(List.of("--lane", lane.toString()));
         }
-        var serverTask = new ArrayList<>(List.of("--server", ANY_LOCAL_PORT));
-        var clientTask = new ArrayList<>(List.of("--size", Integer.toString(size.bytes()),
+        return new SecuredRuns.Task(both, List.of("--size", Integer.toString(size.bytes()),
                 "--calls", Long.toString(load().calls()), "--warmup", Long.toString(load().warmup()),
                 "--concurrency", Integer.toString(load().concurrency())));
-        if (own != null) {
-            serverTask.addAll(List.of("--cert", own.certificate().toString(), "--key", own.key().toString()));
-            clientTask.addAll(List.of("--trust", own.certificate().toString()));
-        }
-        serverTask.addAll(both);
-        clientTask.addAll(both);
-        return GrpcResult.parse(new LocalPair(name, GrpcCalls.class, progress).run(serverTask, address -> {
-            clientTask.addAll(List.of("--connect", address));
-            return clientTask;
-        }));
     }
 
     private void report(List<GrpcResult> results) {
@@ -264,84 +166,32 @@ public final class GrpcCalls implements Callable<Integer> {
     }
 
     private void validate() {
-        if (server != null && connect != null) {
-            throw rejected("--server and --connect exclude each other. Start one process with --server, and then "
-                    + "another with --connect.");
-        }
-        var alone = server != null || connect != null;
-        if (alone && transports != null && distinct(transports).size() > 1) {
-            throw rejected("--transport has more than one value. With --server or --connect give one, the same on "
-                    + "both sides.");
-        }
-        if (alone && securities != null) {
-            throw rejected("--security is for a run without --server and --connect. Give a server --cert and --key, "
-                    + "and a client --trust, for TLS.");
-        }
-        if ((certificate == null) != (key == null)) {
-            throw rejected("--cert and --key belong together: the certificate, and its private key.");
-        }
-        if (certificate != null && server == null) {
-            throw rejected("--cert and --key mean something only with --server.");
-        }
-        if (trust != null && connect == null) {
-            throw rejected("--trust means something only with --connect.");
-        }
-        if (connect != null && connect.port() == 0) {
-            throw rejected("--connect " + connect + " names no port. Give the one that the server printed.");
-        }
-        if (server != null) {
-            for (var option : List.of("--size", "--calls", "--warmup", "--concurrency")) {
-                if (given(option)) {
-                    throw rejected(option + " means nothing to a server. Give it to the client, with --connect.");
-                }
+        var arguments = arguments();
+        arguments.requireOneRole(server(), connect);
+        if (server() != null || connect != null) {
+            arguments.requireOneTransport(transports);
+            if (securities != null) {
+                throw arguments.rejected("--security is for a run without --server and --connect. Give a server "
+                        + "--cert and --key, and a client --trust, for TLS.");
             }
         }
-        if (given("--lane") && transports != null
-                && !transports.contains(GrpcTransport.UCX)) {
-            throw rejected("--lane is about ucx, which is not among the transports given. Add ucx to --transport, or "
-                    + "leave --lane out.");
+        arguments.requireBoth(certificate, key, server());
+        if (trust != null && connect == null) {
+            throw arguments.rejected("--trust means something only with --connect.");
         }
-        requireReadable("--cert", certificate);
-        requireReadable("--key", key);
-        requireReadable("--trust", trust);
-    }
-
-    private void requireReadable(String option, Path file) {
-        if (file != null && (!Files.isRegularFile(file) || !Files.isReadable(file))) {
-            throw rejected(option + " " + file + " cannot be read. Expected a PEM file that exists.");
+        arguments.requirePort(connect);
+        if (server() != null) {
+            arguments.rejectForServer("--size", "--calls", "--warmup", "--concurrency");
         }
-    }
-
-    private boolean given(String option) {
-        return spec.commandLine().getParseResult().hasMatchedOption(option);
-    }
-
-    private ParameterException rejected(String message) {
-        return new ParameterException(spec.commandLine(), message);
-    }
-
-    private static <T> List<T> distinct(List<T> values) {
-        return List.copyOf(new LinkedHashSet<>(values));
-    }
-
-    private enum Security {
-        PLAINTEXT, TLS;
-
-        @Override
-        public String toString() {
-            return this == TLS ? "tls" : "plaintext";
-        }
+        arguments.rejectWithout(GrpcTransport.UCX, transports, "--lane");
+        arguments.requireReadable("--cert", certificate);
+        arguments.requireReadable("--key", key);
+        arguments.requireReadable("--trust", trust);
     }
 
     static final class TransportConverter extends Choice<GrpcTransport> {
         TransportConverter() {
             super(GrpcTransport.class);
-        }
-    }
-
-    static final class SecurityConverter extends Choice<Security> {
-        SecurityConverter() {
-            super(Security.class);
         }
     }
 }

@@ -4,6 +4,7 @@ package io.github.nettyucx.examples.grpc;
 import io.github.nettyucx.examples.ExampleFailure;
 import io.github.nettyucx.examples.Explanation;
 import io.github.nettyucx.examples.HostAndPort;
+import io.github.nettyucx.examples.RunningServer;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.Server;
 import io.grpc.TlsServerCredentials;
@@ -15,7 +16,7 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /** Serves {@link ExerciseService} to any number of clients, until it is stopped. */
-final class GrpcServer implements AutoCloseable {
+final class GrpcServer implements RunningServer {
     static final int LARGEST_MESSAGE = 17 << 20;
     /** Of each call and connection, in bytes; fixed, so that what a stopped reader takes is known. */
     static final int WINDOW = 1 << 20;
@@ -71,20 +72,21 @@ final class GrpcServer implements AutoCloseable {
         }
     }
 
-    HostAndPort address() {
+    @Override
+    public HostAndPort address() {
         return HostAndPort.of((InetSocketAddress) server.getListenSockets().getFirst());
     }
 
-    /** Makes {@link #awaitStop} return; safe from any thread, and more than once. */
-    void stop() {
+    @Override
+    public void stop() {
         server.shutdown();
     }
 
-    void awaitStop() throws InterruptedException {
+    @Override
+    public void awaitStop() throws InterruptedException {
         server.awaitTermination();
     }
 
-    /** Safe from any thread, and more than once. */
     @Override
     public void close() {
         server.shutdown();

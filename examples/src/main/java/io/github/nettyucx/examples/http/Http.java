@@ -5,29 +5,23 @@ import io.github.nettyucx.examples.ByteSize;
 import io.github.nettyucx.examples.Choice;
 import io.github.nettyucx.examples.Console;
 import io.github.nettyucx.examples.Count;
-import io.github.nettyucx.examples.ExampleFailure;
 import io.github.nettyucx.examples.ExampleRunner;
 import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.Lane;
-import io.github.nettyucx.examples.LocalPair;
-import io.github.nettyucx.examples.ParentProcess;
+import io.github.nettyucx.examples.PairCommand;
 import io.github.nettyucx.examples.Progress;
-import io.github.nettyucx.examples.SelfSignedCertificate;
+import io.github.nettyucx.examples.SecuredRuns;
+import io.github.nettyucx.examples.Security;
 import io.github.nettyucx.examples.TransportKind;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** Files and a WebSocket by HTTP/1.1 and HTTP/2: the command line of it. */
 @Command(
@@ -57,24 +51,14 @@ import picocli.CommandLine.Spec;
             "  ./run-example.sh http --connect node1:7777 --trust cert.pem",
             "  A browser or curl, in front of a server over UCX:",
             "    ./run-example.sh relay --listen tcp:127.0.0.1:8080 --to ucx:node1:7777"})
-public final class Http implements Callable<Integer> {
+public final class Http extends PairCommand {
     private static final String NAME = "http";
-    /** Set by the process that started this one: reports are for a program, and life ends with standard input. */
-    private static final String CHILD_OPTION = "--child";
-    private static final String ANY_LOCAL_PORT = "127.0.0.1:0";
     private static final String RESULT_SEPARATOR = ";";
     private static final List<TransportKind> COMPARED = List.of(TransportKind.UCX, TransportKind.NIO);
-
-    @Spec
-    private CommandSpec spec;
 
     @Parameters(paramLabel = "URL", arity = "0..*", hideParamSyntax = true,
             description = "http://HOST:PORT/PATH, or https with --trust: get these, and tell what came.")
     private List<URI> urls = List.of();
-
-    @Option(names = "--server", paramLabel = "HOST:PORT", converter = HostAndPort.Converter.class,
-            description = "Serve on this address until stopped; prints 'listening HOST:PORT'.")
-    private HostAndPort server;
 
     @Option(names = "--connect", paramLabel = "HOST:PORT", converter = HostAndPort.Converter.class,
             description = "Check and measure with the server at this address, which runs without --files.")
@@ -96,7 +80,7 @@ public final class Http implements Callable<Integer> {
     private List<HttpProtocol> protocols;
 
     @Option(names = "--security", paramLabel = "HOW[,HOW]", hideParamSyntax = true, split = ",",
-            converter = SecurityConverter.class,
+            converter = Choice.OfSecurity.class,
             description = "plaintext or tls, on this host; both with a comma. Default: plaintext,tls.")
     private List<Security> securities;
 
@@ -126,80 +110,45 @@ public final class Http implements Callable<Integer> {
             description = "What ucx may use: shm (shared memory), tcp or auto (the fastest there is). Default: auto.")
     private Lane lane = Lane.AUTO;
 
-    @Option(names = "--verbose", description = "Show stack traces of failures.")
-    private boolean verbose;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help.")
-    private boolean help;
-
-    @Option(names = CHILD_OPTION, hidden = true)
-    private boolean child;
-
     public static void main(String[] args) {
         ExampleRunner.main(NAME, new Http(), args);
     }
 
     @Override
-    public Integer call() throws InterruptedException {
-        new HttpArguments(spec, urls, server, connect).validate(transports, protocols, certificate, key, trust, files);
+    protected void prepare() {
+        new HttpArguments(arguments(), urls, server(), connect)
+                .validate(transports, protocols, certificate, key, trust, files);
         lane.apply();
-        try {
-            if (server != null) {
-                serve();
-            } else if (connect != null) {
-                check();
-            } else if (!urls.isEmpty()) {
-                Console.print(new UrlClient(transport(), trust,
-                        protocols == null ? HttpProtocol.HTTP_1_1 : protocols.getFirst(),
-                        range == null ? null : "bytes=" + range).get(urls));
-            } else {
-                compare();
-            }
-            return 0;
-        } catch (ExampleFailure e) {
-            if (!child || verbose) {
-                throw e;
-            }
-            LocalPair.reportFailure(e.getMessage());
-            return 1;
+    }
+
+    @Override
+    protected void run() throws InterruptedException {
+        if (server() != null) {
+            serve();
+        } else if (connect != null) {
+            measure(transport().toString(), this::checkWith, results -> results.stream().map(HttpResult::toLine)
+                    .collect(Collectors.joining(RESULT_SEPARATOR)), this::report);
+        } else if (!urls.isEmpty()) {
+            Console.print(new UrlClient(transport(), trust,
+                    protocols == null ? HttpProtocol.HTTP_1_1 : protocols.getFirst(),
+                    range == null ? null : "bytes=" + range).get(urls));
+        } else {
+            compare();
         }
     }
 
     private void serve() throws InterruptedException {
         var tls = Tls.ofServer(certificate, key);
         try (var own = files == null ? CheckFiles.create(size.bytes()) : null;
-             var running = HttpServer.start(transport(), server, tls,
+             var running = HttpServer.start(transport(), server(), tls,
                      new FileDirectory(own == null ? files : own.directory()))) {
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            serve(running, () -> {
                 running.close();
                 if (own != null) {
                     own.close();
                 }
-            }, "stop-server"));
-            if (child) {
-                ParentProcess.onceGone(running::close);
-            }
-            LocalPair.reportListening(running.address());
-            running.awaitStop();
+            });
         }
-    }
-
-    private void check() throws InterruptedException {
-        if (child) {
-            ParentProcess.onceGone(() -> Runtime.getRuntime().halt(1));
-            LocalPair.reportResult(checkWith(new LocalPair.ProgressReports()).stream().map(HttpResult::toLine)
-                    .collect(Collectors.joining(RESULT_SEPARATOR)));
-            return;
-        }
-        var progress = Progress.onTerminal();
-        progress.begin(transport().toString());
-        List<HttpResult> results;
-        try {
-            results = checkWith(progress);
-        } finally {
-            progress.end();
-        }
-        report(results);
     }
 
     private List<HttpResult> checkWith(Progress progress) throws InterruptedException {
@@ -209,72 +158,30 @@ public final class Http implements Callable<Integer> {
             var done = (double) results.size() / chosen.size();
             var target = new HttpTarget(transport(), connect, trust, protocol);
             try (var connections = new ClientConnections(target); var connection = connections.open()) {
-                HttpChecks.run(connections, connection, size.bytes(), part(progress, done, chosen.size() * 2));
+                HttpChecks.run(connections, connection, size.bytes(), progress.part(done, chosen.size() * 2));
                 results.add(HttpMeasurement.measure(connection, target, size.bytes(), rounds,
-                        part(progress, done + 0.5 / chosen.size(), chosen.size() * 2)));
+                        progress.part(done + 0.5 / chosen.size(), chosen.size() * 2)));
             }
         }
         return results;
     }
 
-    /** One of so many parts of the progress, which begins there. */
-    private static Progress part(Progress whole, double begin, int parts) {
-        return new Progress() {
-            @Override
-            public void at(double fraction) {
-                whole.at(begin + fraction / parts);
-            }
-        };
-    }
-
     private void compare() throws InterruptedException {
         var chosen = transports == null ? COMPARED : distinct(transports);
         var secured = securities == null ? List.of(Security.values()) : distinct(securities);
-        var results = new ArrayList<HttpResult>();
-        var run = 0;
-        try (var own = secured.contains(Security.TLS) ? SelfSignedCertificate.create() : null) {
-            var progress = Progress.onTerminal();
-            for (var transport : chosen) {
-                for (var security : secured) {
-                    var name = transport + " " + security;
-                    progress.begin(name + " (" + ++run + " of " + secured.size() * chosen.size() + ")");
-                    try {
-                        results.addAll(run(name, transport, security == Security.TLS ? own : null, progress));
-                    } finally {
-                        progress.end();
-                    }
-                }
-            }
-        } catch (ExampleFailure e) {
-            if (!results.isEmpty()) {
-                report(results);
-            }
-            throw e;
-        }
-        report(results);
+        var cases = chosen.stream().flatMap(transport -> secured.stream()
+                .map(security -> new SecuredRuns.Case<>(transport, security))).toList();
+        new SecuredRuns<>(Http.class, cases).run(this::task,
+                line -> Arrays.stream(line.split(RESULT_SEPARATOR)).map(HttpResult::parse).toList(), this::report);
     }
 
-    private List<HttpResult> run(String name, TransportKind transport, SelfSignedCertificate own, Progress progress)
-            throws InterruptedException {
-        var both = new ArrayList<>(List.of("--transport", transport.toString(), "--size",
-                Integer.toString(size.bytes()), CHILD_OPTION));
+    private SecuredRuns.Task task(TransportKind transport) {
+        var both = new ArrayList<>(List.of("--size", Integer.toString(size.bytes())));
         if (lane != Lane.AUTO && transport == TransportKind.UCX) {
             both.addAll(List.of("--lane", lane.toString()));
         }
-        var serverTask = new ArrayList<>(List.of("--server", ANY_LOCAL_PORT));
-        var clientTask = new ArrayList<>(List.of("--rounds", Long.toString(rounds), "--http",
+        return new SecuredRuns.Task(both, List.of("--rounds", Long.toString(rounds), "--http",
                 protocols().stream().map(HttpProtocol::toString).collect(Collectors.joining(","))));
-        if (own != null) {
-            serverTask.addAll(List.of("--cert", own.certificate().toString(), "--key", own.key().toString()));
-            clientTask.addAll(List.of("--trust", own.certificate().toString()));
-        }
-        serverTask.addAll(both);
-        clientTask.addAll(both);
-        var lines = new LocalPair(name, Http.class, progress).run(serverTask, address -> {
-            clientTask.addAll(List.of("--connect", address));
-            return clientTask;
-        });
-        return Arrays.stream(lines.split(RESULT_SEPARATOR)).map(HttpResult::parse).toList();
     }
 
     private void report(List<HttpResult> results) {
@@ -295,28 +202,9 @@ public final class Http implements Callable<Integer> {
         return protocols == null ? List.of(HttpProtocol.values()) : distinct(protocols);
     }
 
-    private static <T> List<T> distinct(List<T> values) {
-        return List.copyOf(new LinkedHashSet<>(values));
-    }
-
-    private enum Security {
-        PLAINTEXT, TLS;
-
-        @Override
-        public String toString() {
-            return this == TLS ? "tls" : "plaintext";
-        }
-    }
-
     static final class ProtocolConverter extends Choice<HttpProtocol> {
         ProtocolConverter() {
             super(HttpProtocol.class);
-        }
-    }
-
-    static final class SecurityConverter extends Choice<Security> {
-        SecurityConverter() {
-            super(Security.class);
         }
     }
 }

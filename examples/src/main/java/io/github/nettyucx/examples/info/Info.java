@@ -3,9 +3,9 @@ package io.github.nettyucx.examples.info;
 
 import io.github.nettyucx.examples.Choice;
 import io.github.nettyucx.examples.Console;
+import io.github.nettyucx.examples.ExampleCommand;
 import io.github.nettyucx.examples.ExampleRunner;
 import io.github.nettyucx.examples.Lane;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Option;
@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
             "Examples:",
             "  ./run-example.sh info > report.txt",
             "  ./run-example.sh -Dio.github.nettyucx.library=system info --devices"})
-public final class Info implements Callable<Integer> {
+public final class Info extends ExampleCommand {
     private static final String NAME = "info";
 
     @Option(names = "--lane", paramLabel = "NAME", converter = Choice.OfLane.class,
@@ -32,12 +32,6 @@ public final class Info implements Callable<Integer> {
 
     @Option(names = "--devices", description = "Add what 'ucx_info -d' prints, where UCX has that program.")
     private boolean devices;
-
-    @Option(names = "--verbose", description = "Show stack traces of failures.")
-    private boolean verbose;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help.")
-    private boolean help;
 
     public static void main(String[] args) {
         ExampleRunner.main(NAME, new Info(), args);

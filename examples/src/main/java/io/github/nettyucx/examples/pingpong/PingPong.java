@@ -9,8 +9,7 @@ import io.github.nettyucx.examples.ExampleFailure;
 import io.github.nettyucx.examples.ExampleRunner;
 import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.Lane;
-import io.github.nettyucx.examples.LocalPair;
-import io.github.nettyucx.examples.ParentProcess;
+import io.github.nettyucx.examples.PairCommand;
 import io.github.nettyucx.examples.Progress;
 import io.github.nettyucx.examples.Setting;
 import io.github.nettyucx.examples.TransportKind;
@@ -19,14 +18,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** Measures round trips: the command line of it. */
 @Command(
@@ -50,17 +44,8 @@ import picocli.CommandLine.Spec;
             "  ./run-example.sh ping-pong --lane shm,tcp --size 64k",
             "  ./run-example.sh ping-pong --server 0.0.0.0:7777",
             "  ./run-example.sh ping-pong --connect node1:7777 --size 1k --connections 16 --threads 4"})
-public final class PingPong implements Callable<Integer> {
-    /** Set by the process that started this one: reports are for a program, and life ends with standard input. */
-    static final String CHILD_OPTION = "--child";
+public final class PingPong extends PairCommand {
     private static final String NAME = "ping-pong";
-
-    @Spec
-    private CommandSpec spec;
-
-    @Option(names = "--server", paramLabel = "HOST:PORT", converter = HostAndPort.Converter.class,
-            description = "Serve on this address until stopped; prints 'listening HOST:PORT'.")
-    private HostAndPort server;
 
     @Option(names = "--connect", paramLabel = "HOST:PORT", converter = HostAndPort.Converter.class,
             description = "Measure with the server at this address.")
@@ -105,79 +90,38 @@ public final class PingPong implements Callable<Integer> {
     @Option(names = "--json", paramLabel = "FILE", description = "Write the results there too, as JSON.")
     private Path json;
 
-    @Option(names = "--verbose", description = "Show stack traces of failures.")
-    private boolean verbose;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help.")
-    private boolean help;
-
-    @Option(names = CHILD_OPTION, hidden = true)
-    private boolean child;
-
     public static void main(String[] args) {
         ExampleRunner.main(NAME, new PingPong(), args);
     }
 
     @Override
-    public Integer call() throws InterruptedException {
-        if (server != null && connect != null) {
-            throw rejected("--server and --connect exclude each other. Start one process with --server, and then "
-                    + "another with --connect.");
-        }
-        if (transports != null) {
-            rejectWithoutUcx("--lane");
-            rejectWithoutUcx("--wait");
-        }
-        try {
-            if (server != null) {
-                serve();
-            } else if (connect != null) {
-                measure();
-            } else {
-                compare();
-            }
-            return 0;
-        } catch (ExampleFailure e) {
-            if (!child || verbose) {
-                throw e;
-            }
-            LocalPair.reportFailure(e.getMessage());
-            return 1;
-        }
+    protected void prepare() {
+        arguments().requireOneRole(server(), connect);
+        arguments().rejectWithout(TransportKind.UCX, transports, "--lane");
+        arguments().rejectWithout(TransportKind.UCX, transports, "--wait");
     }
 
-    private void serve() throws InterruptedException {
-        for (var option : List.of("--size", "--connections", "--iterations", "--warmup", "--json")) {
-            if (given(option)) {
-                throw rejected(option + " means nothing to a server. Give it to the client, with --connect.");
-            }
-        }
-        var setting = theOneSetting();
-        setting.apply();
-        try (var running = PingPongServer.start(setting.transport(), server, threads())) {
-            Runtime.getRuntime().addShutdownHook(new Thread(running::close, "stop-server"));
-            if (child) {
-                ParentProcess.onceGone(running::stop);
-            }
-            LocalPair.reportListening(running.address());
-            running.awaitStop();
+    @Override
+    protected void run() throws InterruptedException {
+        if (server() != null) {
+            arguments().rejectForServer("--size", "--connections", "--iterations", "--warmup", "--json");
+            var setting = theOneSetting();
+            setting.apply();
+            serve(PingPongServer.start(setting.transport(), server(), threads()));
+        } else if (connect != null) {
+            measure();
+        } else {
+            compare();
         }
     }
 
     private void measure() throws InterruptedException {
-        if (connect.port() == 0) {
-            throw rejected("--connect " + connect + " names no port. Give the one that the server printed.");
-        }
+        arguments().requirePort(connect);
         requireWritable(json);
         var setting = theOneSetting();
         setting.apply();
-        if (child) {
-            ParentProcess.onceGone(() -> Runtime.getRuntime().halt(1));
-            var result = new PingPongClient(setting, load(), new LocalPair.ProgressReports()).measure(connect);
-            LocalPair.reportResult(result.toLine());
-            return;
-        }
-        report(List.of(new PingPongClient(setting, load(), Progress.onTerminal()).measure(connect)));
+        measure(setting.toString(), progress -> new PingPongClient(setting, load(), progress).measure(connect),
+                Measurement::toLine, result -> report(List.of(result)));
     }
 
     private void compare() throws InterruptedException {
@@ -221,22 +165,12 @@ public final class PingPong implements Callable<Integer> {
 
     /** Between two processes that are started by hand there is one transport, and both have to name the same. */
     private Setting theOneSetting() {
-        if (transports != null && distinct(transports).size() > 1) {
-            throw rejected("--transport has more than one value. With --server or --connect give one, the same on "
-                    + "both sides.");
-        }
+        arguments().requireOneTransport(transports);
         if (lanes != null && distinct(lanes).size() > 1) {
-            throw rejected("--lane has more than one value. With --server or --connect give one.");
+            throw arguments().rejected("--lane has more than one value. With --server or --connect give one.");
         }
         return Setting.all(transports == null ? List.of(TransportKind.UCX) : distinct(transports),
                 lanes == null ? List.of(Lane.AUTO) : distinct(lanes), wait).getFirst();
-    }
-
-    private void rejectWithoutUcx(String option) {
-        if (given(option) && !transports.contains(TransportKind.UCX)) {
-            throw rejected(option + " is about ucx, which is not among the transports given. Add ucx to --transport, "
-                    + "or leave " + option + " out.");
-        }
     }
 
     private void requireWritable(Path file) {
@@ -246,20 +180,8 @@ public final class PingPong implements Callable<Integer> {
         var directory = file.toAbsolutePath().getParent();
         if (Files.isDirectory(file) || directory == null || !Files.isDirectory(directory)
                 || !Files.isWritable(Files.exists(file) ? file : directory)) {
-            throw rejected("--json " + file + " cannot be written. Expected a file in a directory that exists and is "
-                    + "yours to write to.");
+            throw arguments().rejected("--json " + file + " cannot be written. Expected a file in a directory "
+                    + "that exists and is yours to write to.");
         }
-    }
-
-    private boolean given(String option) {
-        return spec.commandLine().getParseResult().hasMatchedOption(option);
-    }
-
-    private ParameterException rejected(String message) {
-        return new ParameterException(spec.commandLine(), message);
-    }
-
-    private static <T> List<T> distinct(List<T> values) {
-        return List.copyOf(new LinkedHashSet<>(values));
     }
 }

@@ -57,7 +57,6 @@ final class PingPongClient {
         var group = setting.transport().newEventLoopGroup(load.threads());
         try {
             connect(group, server, address);
-            progress.begin(setting.toString());
             await((handler, _) -> handler.proveOnce());
             await((handler, _) -> handler.roundTrips(load.warmup(), null));
             var histograms = new ArrayList<IntCountsHistogram>();
@@ -70,7 +69,6 @@ final class PingPongClient {
             histograms.forEach(merged::add);
             return Measurement.of(setting, lanes(), load, merged, nanos);
         } finally {
-            progress.end();
             // The orderly way out: closing a channel flushes and says goodbye before the event loops go.
             channels.stream().map(Channel::close).toList().forEach(ChannelFuture::awaitUninterruptibly);
             group.shutdownGracefully(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();

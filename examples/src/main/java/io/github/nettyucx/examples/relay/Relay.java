@@ -2,16 +2,13 @@
 package io.github.nettyucx.examples.relay;
 
 import io.github.nettyucx.examples.Choice;
+import io.github.nettyucx.examples.ExampleCommand;
 import io.github.nettyucx.examples.ExampleRunner;
 import io.github.nettyucx.examples.Lane;
 import io.github.nettyucx.examples.TransportKind;
-import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** Joins UCX to ordinary TCP: the command line of it. */
 @Command(
@@ -29,11 +26,8 @@ import picocli.CommandLine.Spec;
             "    ./run-example.sh relay --listen tcp:127.0.0.1:8080 --to ucx:node1:7777",
             "  UCX clients to a TCP server:",
             "    ./run-example.sh relay --listen ucx:0.0.0.0:7777 --to tcp:127.0.0.1:8080"})
-public final class Relay implements Callable<Integer> {
+public final class Relay extends ExampleCommand {
     private static final String NAME = "relay";
-
-    @Spec
-    private CommandSpec spec;
 
     @Option(names = "--listen", paramLabel = "SIDE", required = true, converter = Side.Converter.class,
             description = "Where connections come from: ucx:HOST:PORT or tcp:HOST:PORT; port 0 for any that is free.")
@@ -50,12 +44,6 @@ public final class Relay implements Callable<Integer> {
             description = "What ucx may use: shm (shared memory), tcp or auto (the fastest there is). Default: auto.")
     private Lane lane = Lane.AUTO;
 
-    @Option(names = "--verbose", description = "Show stack traces of failures.")
-    private boolean verbose;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help.")
-    private boolean help;
-
     public static void main(String[] args) {
         ExampleRunner.main(NAME, new Relay(), args);
     }
@@ -63,11 +51,11 @@ public final class Relay implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         if (to.address().port() == 0) {
-            throw new ParameterException(spec.commandLine(), "--to " + to + " names no port. Give the one that the "
+            throw arguments().rejected("--to " + to + " names no port. Give the one that the "
                     + "server listens on.");
         }
         if (lane != Lane.AUTO && listen.transport() != TransportKind.UCX && to.transport() != TransportKind.UCX) {
-            throw new ParameterException(spec.commandLine(), "--lane is about ucx, and both sides are tcp. Leave it "
+            throw arguments().rejected("--lane is about ucx, and both sides are tcp. Leave it "
                     + "out, or give one of the sides as ucx:HOST:PORT.");
         }
         lane.apply();
