@@ -169,8 +169,9 @@ public final class UcxIoHandler implements IoHandler {
         }
     }
 
+    /** Tasks that never cease keep the loop from preparing its end. */
     @Override
     public void destroy() {
-        driver.destroy();
+        driver.destroy(hasChannelsToClose() ? LINGER_NANOS : 0);
     }
 }

@@ -25,6 +25,8 @@ abstract class AbstractUcxChannel extends AbstractChannel {
 
     volatile InetSocketAddress local;
     volatile InetSocketAddress remote;
+    /** Whether it has ever been. Of the event loop's thread. */
+    boolean wasActive;
     private LoopRegistration registration;
 
     AbstractUcxChannel(Channel parent) {
@@ -81,6 +83,19 @@ abstract class AbstractUcxChannel extends AbstractChannel {
     @Override
     protected void doDeregister() {
         registration.cancel();
+    }
+
+    /** The loop looks at the channel no more: closes it at once, whatever it still has to deliver. */
+    void abandon() {
+        unsafe().close(unsafe().voidPromise());
+    }
+
+    /** Of a closed channel that is still registered: tells its handlers, which Netty leaves to a task of the loop. */
+    void tellEnd() {
+        if (wasActive) {
+            pipeline().fireChannelInactive();
+        }
+        pipeline().fireChannelUnregistered();
     }
 
     /** After a deregistration by way of the pipeline, where it cannot be refused. */

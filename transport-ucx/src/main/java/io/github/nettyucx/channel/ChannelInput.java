@@ -140,8 +140,7 @@ final class ChannelInput implements Runnable, Inbound.Allocation {
 
     private void read(Inbound inbound, boolean everything) {
         ChannelPipeline pipeline = channel.pipeline();
-        RecvByteBufAllocator.Handle handle = channel.unsafe().recvBufAllocHandle();
-        handle.reset(channel.config());
+        RecvByteBufAllocator.Handle handle = newRead();
         allocHandle = handle;
         boolean any = false;
         try {
@@ -176,6 +175,21 @@ final class ChannelInput implements Runnable, Inbound.Allocation {
         connection.settle();
     }
 
+    /** What the application's allocator throws here is the loop's, as with Netty's transports; it is tried again. */
+    private RecvByteBufAllocator.Handle newRead() {
+        boolean begun = false;
+        try {
+            RecvByteBufAllocator.Handle handle = channel.unsafe().recvBufAllocHandle();
+            handle.reset(channel.config());
+            begun = true;
+            return handle;
+        } finally {
+            if (!begun) {
+                schedule();
+            }
+        }
+    }
+
     private boolean continueReading(RecvByteBufAllocator.Handle handle) {
         // Not whether the last buffer was filled tells whether there is more, as on a socket: we know.
         return handle instanceof RecvByteBufAllocator.ExtendedHandle extended
@@ -201,8 +215,7 @@ final class ChannelInput implements Runnable, Inbound.Allocation {
         ChannelPipeline pipeline = channel.pipeline();
         readPending = false;
         if (state == State.OPEN) {
-            RecvByteBufAllocator.Handle handle = channel.unsafe().recvBufAllocHandle();
-            handle.reset(channel.config());
+            RecvByteBufAllocator.Handle handle = newRead();
             handle.lastBytesRead(-1);
             handle.readComplete();
             pipeline.fireChannelReadComplete();

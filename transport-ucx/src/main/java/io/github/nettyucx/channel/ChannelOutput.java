@@ -98,6 +98,18 @@ final class ChannelOutput implements Runnable {
         buffer = null;
     }
 
+    /** Fails what is in a closed channel's buffer, flushed or not. */
+    static void failAll(ChannelOutboundBuffer in, Throwable cause) {
+        if (in.totalPendingWriteBytes() == 0) {
+            // Netty has done so; such a buffer must not be touched, as its entries are others' by now.
+            return;
+        }
+        in.addFlush();
+        while (!in.isEmpty()) {
+            in.remove(cause);
+        }
+    }
+
     void write(ChannelOutboundBuffer in) throws IOException {
         buffer = in;
         if (writing) {

@@ -302,13 +302,54 @@ public final class IoDriver {
         }
     }
 
-    /** Gives everything back; channels that are still open are closed by force. */
-    public void destroy() {
+    /**
+     * Closes all channels at once, whatever they still have to deliver. For a loop that has had its last turn and still
+     * runs tasks, which tell the channels' handlers.
+     */
+    public void abandonAll() {
         for (Channel channel : new ArrayList<>(channels)) {
-            channel.unsafe().closeForcibly();
+            abandon(channel);
         }
-        if (engine != null) {
-            engine.close();
+    }
+
+    private static void abandon(Channel channel) {
+        try {
+            if (channel instanceof AbstractUcxChannel ucx) {
+                ucx.abandon();
+            } else {
+                channel.unsafe().close(channel.unsafe().voidPromise());
+            }
+        } catch (RuntimeException e) {
+            logger.warn("Failed to close {} with its event loop.", channel, e);
+        }
+    }
+
+    /** The same as {@link #destroy(long)}, without a wait for what channels have to deliver. */
+    public void destroy() {
+        destroy(0);
+    }
+
+    /**
+     * Closes all channels that are still open, and gives everything back. For a loop that takes no tasks any more:
+     * they may have kept it from being told to end before, or have given it more channels since.
+     *
+     * @param limitNanos how long channels may deliver what they have flushed
+     */
+    public void destroy(long limitNanos) {
+        try {
+            if (limitNanos > 0) {
+                closeAllAndLinger(limitNanos);
+            }
+            abandonAll();
+            for (Channel channel : new ArrayList<>(channels)) {
+                if (channel instanceof AbstractUcxChannel ucx && channel.eventLoop().isShutdown()) {
+                    ucx.tellEnd();
+                }
+            }
+        } finally {
+            if (engine != null) {
+                engine.close();
+            }
         }
     }
 }

@@ -30,7 +30,10 @@ public final class UcxEventLoop extends SingleThreadEventLoop {
 
     private final IoDriver driver;
     private volatile long lingerNanos = MIN_LINGER_NANOS;
-    private boolean lingerBounded;
+    /** Ends all waits for peers when the time is over; {@code null} until there is one. */
+    private Future<?> lingerEnd;
+    private long lingerDeadlineNanos;
+    private boolean ending;
     private final TaskView tasks = new TaskView() {
 
         @Override
@@ -105,6 +108,15 @@ public final class UcxEventLoop extends SingleThreadEventLoop {
 
     @Override
     protected void run() {
+        try {
+            turns();
+        } finally {
+            // An error has ended the loop, or its last tasks have brought more channels.
+            driver.abandonAll();
+        }
+    }
+
+    private void turns() {
         for (;;) {
             driver.run(tasks);
             try {
@@ -134,10 +146,15 @@ public final class UcxEventLoop extends SingleThreadEventLoop {
         return super.shutdownGracefully(quietPeriod, timeout, unit);
     }
 
+    /** Again and again: Netty cancels timers in a quiet period, in which channels may still come. */
     private void boundLinger() {
-        if (!lingerBounded) {
-            lingerBounded = true;
-            schedule(driver::cutLingering, lingerNanos, TimeUnit.NANOSECONDS);
+        if (!ending) {
+            ending = true;
+            lingerDeadlineNanos = System.nanoTime() + lingerNanos;
+        }
+        if (driver.isLingering() && (lingerEnd == null || lingerEnd.isDone())) {
+            long left = Math.max(0, lingerDeadlineNanos - System.nanoTime());
+            lingerEnd = schedule(driver::cutLingering, left, TimeUnit.NANOSECONDS);
         }
     }
 

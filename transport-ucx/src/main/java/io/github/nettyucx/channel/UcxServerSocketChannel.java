@@ -146,6 +146,7 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
             local = withPortOf(wanted, listeners.getFirst().localAddress());
         }
         state = State.LISTENING;
+        wasActive = true;
     }
 
     private void listen(InetSocketAddress address) throws IOException {
@@ -279,8 +280,7 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
             return;
         }
         ChannelPipeline pipeline = pipeline();
-        RecvByteBufAllocator.Handle handle = unsafe().recvBufAllocHandle();
-        handle.reset(config);
+        RecvByteBufAllocator.Handle handle = newRead();
         handle.attemptedBytesRead(1);
         Throwable failure = null;
         try {
@@ -307,6 +307,22 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
             schedule();
         }
         limitWaiting();
+    }
+
+    /** What the application's allocator throws here is the loop's, as with Netty's transports; requests wait for it. */
+    private RecvByteBufAllocator.Handle newRead() {
+        boolean begun = false;
+        try {
+            RecvByteBufAllocator.Handle handle = unsafe().recvBufAllocHandle();
+            handle.reset(config);
+            begun = true;
+            return handle;
+        } finally {
+            if (!begun) {
+                schedule();
+                limitWaiting();
+            }
+        }
     }
 
     /** Requests wait: not more than the backlog, and not longer than the handshake timeout. */

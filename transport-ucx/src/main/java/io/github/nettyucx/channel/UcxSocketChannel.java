@@ -72,10 +72,13 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     private ChannelInput input;
     private ChannelOutput output;
     private IOException failure;
-    /** The channel is not registered any more: a close must not wait. */
+    /** The channel's loop looks at it no more: a close must not wait. */
     private boolean abandoned;
     /** The application has asked for a read while there was nothing to read from. */
     private boolean readBeforeConnect;
+
+    /** Netty's, which takes it from the channel when that closes; {@code null} if it is empty for good. */
+    private ChannelOutboundBuffer writes;
 
     /** While the channel connects. */
     private ConnectAttempt attempt;
@@ -133,6 +136,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     @Override
     protected void doRegister() throws Exception {
         super.doRegister();
+        writes = unsafe().outboundBuffer();
         if (incoming != null && state == State.UNCONNECTED) {
             try {
                 accept(loopEngine().workerForAccepting(
@@ -228,6 +232,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
             PeerProbe.opened(local, remote);
         }
         state = State.ACTIVE;
+        wasActive = true;
         metrics.opened();
         OrderlyExit.add(this);
         boolean wanted = takeAttempt().succeed();
@@ -443,6 +448,17 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         }
     }
 
+    @Override
+    void abandon() {
+        abandoned = true;
+        super.abandon();
+        cutLinger();
+        // After a close that has waited Netty leaves it to a task, which a loop that has ended does not take.
+        if (linger != null && writes != null) {
+            ChannelOutput.failAll(writes, new ClosedChannelException());
+        }
+    }
+
     private void lingerThenClose(Runnable closeTask) {
         state = state == State.CONNECTING ? State.DECLINING : State.LINGERING;
         linger = new Linger(eventLoop(), config, connection, output, closeTask);
@@ -520,6 +536,8 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
 
     @Override
     protected void doShutdownOutput() {
+        // Netty is going to empty it.
+        writes = null;
         if (isUnconnected()) {
             throw new NotYetConnectedException();
         }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultSelectStrategyFactory;
 import io.netty.channel.EventLoopTaskQueueFactory;
@@ -12,12 +14,14 @@ import io.netty.channel.SingleThreadEventLoop;
 import io.netty.util.concurrent.DefaultEventExecutorChooserFactory;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.EventExecutorChooserFactory;
+import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.RejectedExecutionHandler;
 import io.netty.util.concurrent.RejectedExecutionHandlers;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import java.lang.reflect.Constructor;
+import java.net.InetSocketAddress;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -219,6 +223,32 @@ class EventLoopGroupTest {
             assertTrue(millis >= 2900 && millis < 8000, () -> "ended after " + millis + " ms");
             assertInstanceOf(ClosedChannelException.class, Peers.awaitFailure(write));
             assertTrue(client.closeFuture().isDone());
+        }
+    }
+
+    @OnEachLane
+    void itsEndDoesNotWaitForAPeerThatConnectsMeanwhileAndSaysNothing() throws Exception {
+        try (Peers peers = new Peers(); RawPeer silent = new RawPeer()) {
+            UcxEventLoopGroup children = new UcxEventLoopGroup(1);
+            CountDownLatch accepted = new CountDownLatch(1);
+            Channel server = peers.listen(new ServerBootstrap().group(peers.serverGroup, children)
+                    .channel(UcxServerSocketChannel.class).childHandler(new ChannelInitializer<Channel>() {
+                        @Override
+                        protected void initChannel(Channel channel) {
+                            accepted.countDown();
+                        }
+                    }));
+            Future<?> ended = children.shutdownGracefully(1, 3, TimeUnit.SECONDS);
+            long start = System.nanoTime();
+            // The quiet period, in which the loop still takes what it is given, has begun.
+            for (int i = 0; i < 3; i++) {
+                Peers.await(children.submit(() -> { }));
+            }
+            silent.connect((InetSocketAddress) server.localAddress());
+            assertTrue(accepted.await(15, TimeUnit.SECONDS), "the child is not given to the loop");
+            Peers.await(ended);
+            long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            assertTrue(millis < 6000, () -> "ended after " + millis + " ms");
         }
     }
 

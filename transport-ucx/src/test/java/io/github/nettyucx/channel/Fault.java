@@ -31,5 +31,16 @@ enum Fault {
     CLOSE_LISTENER,
     RECEIVE_ALLOCATOR,
     RECEIVE_GUESS,
-    SIZE_ESTIMATOR
+    SIZE_ESTIMATOR,
+    /** Outside of what a transport guards: the loop gets it, and rests for a second. */
+    NEW_HANDLE,
+    /** The same. */
+    HANDLE_RESET,
+    /** The same, of the channel that listens. */
+    NEW_HANDLE_OF_LISTENER;
+
+    /** Whether Netty's loops log it and rest, so that it is not to be tried on loops that others use. */
+    boolean isTheLoops() {
+        return compareTo(NEW_HANDLE) >= 0;
+    }
 }

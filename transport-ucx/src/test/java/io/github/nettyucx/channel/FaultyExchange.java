@@ -6,6 +6,7 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
@@ -20,6 +21,7 @@ import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.channel.MessageSizeEstimator;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.ServerChannel;
+import io.netty.channel.ServerChannelRecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.ReferenceCountUtil;
@@ -138,6 +140,7 @@ final class FaultyExchange {
 
     String run() throws InterruptedException {
         Channel listening = new ServerBootstrap().group(group).channel(serverType)
+                .option(ChannelOption.RCVBUF_ALLOCATOR, acceptAllocator())
                 .childOption(ChannelOption.ALLOCATOR, allocator)
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(64, 128))
@@ -193,9 +196,11 @@ final class FaultyExchange {
         Thread.sleep(SETTLE_MILLIS / 3);
     }
 
-    private static void await(CompletableFuture<Void> answered, CountDownLatch thrown) throws InterruptedException {
+    private void await(CompletableFuture<Void> answered, CountDownLatch thrown) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
-        while (!answered.isDone() && thrown.getCount() > 0 && System.nanoTime() - deadline < 0) {
+        // What a loop gets does not keep it from trying again.
+        while (!answered.isDone() && (thrown.getCount() > 0 || fault.isTheLoops())
+                && System.nanoTime() - deadline < 0) {
             Thread.sleep(1);
         }
         Thread.sleep(SETTLE_MILLIS);
@@ -367,9 +372,18 @@ final class FaultyExchange {
         return new FixedRecvByteBufAllocator(1024) {
             @Override
             public Handle newHandle() {
+                maybe(Fault.NEW_HANDLE, onServer);
                 RecvByteBufAllocator.ExtendedHandle handle = (RecvByteBufAllocator.ExtendedHandle) super.newHandle();
                 return new FaultyHandle(handle, onServer);
             }
+        };
+    }
+
+    private RecvByteBufAllocator acceptAllocator() {
+        RecvByteBufAllocator real = new ServerChannelRecvByteBufAllocator();
+        return () -> {
+            maybe(Fault.NEW_HANDLE_OF_LISTENER, true);
+            return real.newHandle();
         };
     }
 
@@ -381,6 +395,12 @@ final class FaultyExchange {
         FaultyHandle(RecvByteBufAllocator.ExtendedHandle delegate, boolean onServer) {
             super(delegate);
             this.onServer = onServer;
+        }
+
+        @Override
+        public void reset(ChannelConfig config) {
+            maybe(Fault.HANDLE_RESET, onServer);
+            super.reset(config);
         }
 
         @Override

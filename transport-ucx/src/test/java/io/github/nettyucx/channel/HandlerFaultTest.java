@@ -44,6 +44,9 @@ class HandlerFaultTest {
         try (ExecutorService threads = Executors.newFixedThreadPool(AT_A_TIME)) {
             List<java.util.concurrent.Future<?>> exchanges = new ArrayList<>();
             for (Fault fault : Fault.values()) {
+                if (fault.isTheLoops()) {
+                    continue;
+                }
                 exchanges.add(threads.submit(() -> compare(fault, true, nio, ucx)));
                 exchanges.add(threads.submit(() -> compare(fault, false, nio, ucx)));
             }
@@ -55,6 +58,35 @@ class HandlerFaultTest {
                 assertEquals("client read", ucxExchange(Fault.NONE, true, ucx).answer());
             }
             awaitNoBuffers();
+        } finally {
+            end(nio);
+            end(ucx);
+        }
+    }
+
+    @OnEachLane
+    void whatTheLoopGetsIsTriedAgainAsWithNio() throws Exception {
+        try (ExecutorService threads = Executors.newFixedThreadPool(AT_A_TIME)) {
+            List<java.util.concurrent.Future<?>> exchanges = new ArrayList<>();
+            for (Fault fault : Fault.values()) {
+                if (fault.isTheLoops()) {
+                    exchanges.add(threads.submit(() -> compareAlone(fault, true)));
+                    if (fault != Fault.NEW_HANDLE_OF_LISTENER) {
+                        exchanges.add(threads.submit(() -> compareAlone(fault, false)));
+                    }
+                }
+            }
+            for (java.util.concurrent.Future<?> exchange : exchanges) {
+                exchange.get();
+            }
+        }
+    }
+
+    private Void compareAlone(Fault fault, boolean onServer) throws InterruptedException {
+        EventLoopGroup nio = new NioEventLoopGroup(2);
+        EventLoopGroup ucx = TestLoops.newGroup(2);
+        try {
+            return compare(fault, onServer, nio, ucx);
         } finally {
             end(nio);
             end(ucx);
