@@ -33,7 +33,7 @@ final class ConnectMessage {
     private static final int ADDRESS_FOLLOWS = 2;
     private static final int ERROR_MODE_MASK = 0x1f;
     /** {@code UCP_ERR_HANDLING_MODE_PEER}; below it is none, above it a failover that UCX 1.22 crashes in. */
-    private static final int ERROR_MODE_MAX = 1;
+    private static final int ERROR_MODE_PEER = 1;
 
     // ucp_address_pack
     private static final int ADDRESS_VERSION_MASK = 0x0f;
@@ -67,23 +67,29 @@ final class ConnectMessage {
             FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
 
     private final byte[] bytes;
+    private final boolean errorHandling;
     private int at;
     private boolean overrun;
 
-    ConnectMessage(byte[] bytes) {
+    ConnectMessage(byte[] bytes, boolean errorHandling) {
         this.bytes = bytes;
+        this.errorHandling = errorHandling;
     }
 
     /**
      * Whether UCX can be asked about a request, and can accept it.
      *
+     * @param errorHandling whether the client has to handle its peer's errors. An endpoint that does not has no part in
+     *                      the keepalive of UCX, which goes on with it after it is gone if it was its turn
+     *                      (a SIGSEGV in {@code ucp_worker_do_keepalive_progress}, UCX 1.22)
      * @return {@code null} if so, or if nothing can be said; otherwise what is wrong, a phrase
      */
-    static String problemOf(long request, long listener) {
+    static String problemOf(long request, long listener, boolean errorHandling) {
         if (!isUnderstood(request, listener)) {
             return null;
         }
-        return new ConnectMessage(NativeMemory.getBytes(request + MESSAGE, usableSize(request) - MESSAGE)).problem();
+        byte[] bytes = NativeMemory.getBytes(request + MESSAGE, usableSize(request) - MESSAGE);
+        return new ConnectMessage(bytes, errorHandling).problem();
     }
 
     /**
@@ -120,7 +126,7 @@ final class ConnectMessage {
             return "data of version " + version;
         }
         int errorMode = header & ERROR_MODE_MASK;
-        if (errorMode > ERROR_MODE_MAX) {
+        if (errorMode > ERROR_MODE_PEER || errorHandling && errorMode < ERROR_MODE_PEER) {
             return "error handling of mode " + errorMode;
         }
         if (version == 0) {

@@ -14,6 +14,15 @@ public interface ConnectionHandler {
     void onConnectionRequest(UcpConnectionRequest request);
 
     /**
+     * Whether clients are turned away whose endpoint does not handle its peer's errors
+     * ({@code UCP_ERR_HANDLING_MODE_NONE}). UCX 1.22 can crash when such endpoints share a worker with others that do,
+     * so whoever accepts strangers should say yes.
+     */
+    default boolean isErrorHandlingRequired() {
+        return false;
+    }
+
+    /**
      * Called in the same way when somebody has been turned away because what it sent is no connect message of UCX's,
      * or one that UCX could not stand. {@link UcpListener#dismissTurnedAway()} is then to be called soon, but not from
      * here.

@@ -158,7 +158,7 @@ public final class UcpListener implements AutoCloseable {
 
     /** The upcall. */
     void requested(long requestAddress) {
-        String problem = ConnectMessage.problemOf(requestAddress, address());
+        String problem = ConnectMessage.problemOf(requestAddress, address(), handler.isErrorHandlingRequired());
         if (problem != null) {
             turnAway(requestAddress);
             handler.onUnintelligibleRequest(problem);

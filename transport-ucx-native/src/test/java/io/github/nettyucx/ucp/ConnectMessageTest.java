@@ -42,6 +42,7 @@ class ConnectMessageTest {
 
     private final Queue<UcpConnectionRequest> requests = new ArrayDeque<>();
     private final List<String> turnedAway = new ArrayList<>();
+    private boolean errorHandlingRequired;
     private UcpContext context;
     private UcpWorker worker;
     private UcpListener listener;
@@ -55,6 +56,11 @@ class ConnectMessageTest {
             @Override
             public void onConnectionRequest(UcpConnectionRequest request) {
                 requests.add(request);
+            }
+
+            @Override
+            public boolean isErrorHandlingRequired() {
+                return errorHandlingRequired;
             }
 
             @Override
@@ -128,7 +134,7 @@ class ConnectMessageTest {
     void whatUcxSendsIsTaken() throws Exception {
         assumeTrue(ucxSurvivesRejectedClientsThatGo(), "UCX before 1.21 may crash when rejected clients go");
         byte[] real = realMessage();
-        assertNull(new ConnectMessage(real).problem());
+        assertNull(new ConnectMessage(real, true).problem());
         try (Socket socket = send(framed(real))) {
             loop.until("a request", () -> !requests.isEmpty());
             assertEquals(42, requests.element().clientId());
@@ -143,8 +149,23 @@ class ConnectMessageTest {
         byte[] failover = realMessage();
         // UCP_ERR_HANDLING_MODE_FAILOVER of UCX 1.22, beside that for peers.
         failover[8] |= 2;
-        assertEquals("error handling of mode 3", new ConnectMessage(failover).problem());
+        assertEquals("error handling of mode 3", new ConnectMessage(failover, false).problem());
         try (Socket socket = send(framed(failover))) {
+            loop.until("the refusal", () -> !turnedAway.isEmpty());
+            assertReset(socket);
+            loop.until("the dismissal", () -> !listener.dismissTurnedAway());
+        }
+        assertEquals(List.of(), List.copyOf(requests));
+    }
+
+    @Test
+    void aClientWithoutErrorHandlingIsTakenOnlyWhereItMayBe() throws Exception {
+        byte[] careless = realMessage();
+        careless[8] &= ~1;
+        assertNull(new ConnectMessage(careless, false).problem());
+        assertEquals("error handling of mode 0", new ConnectMessage(careless, true).problem());
+        errorHandlingRequired = true;
+        try (Socket socket = send(framed(careless))) {
             loop.until("the refusal", () -> !turnedAway.isEmpty());
             assertReset(socket);
             loop.until("the dismissal", () -> !listener.dismissTurnedAway());
@@ -156,7 +177,7 @@ class ConnectMessageTest {
     void everyTruncationIsTooShort() throws Exception {
         byte[] real = realMessage();
         for (int length = 0; length < real.length; length++) {
-            assertNotNull(new ConnectMessage(Arrays.copyOf(real, length)).problem(), "of " + length + " bytes");
+            assertNotNull(new ConnectMessage(Arrays.copyOf(real, length), false).problem(), "of " + length + " bytes");
         }
     }
 
@@ -172,7 +193,7 @@ class ConnectMessageTest {
                 bytes[9] = 0x40;
             }
             // Must neither throw nor run for ever.
-            accepted += new ConnectMessage(bytes).problem() == null ? 1 : 0;
+            accepted += new ConnectMessage(bytes, false).problem() == null ? 1 : 0;
         }
         assertTrue(accepted < 20_000, accepted + " of 200,000 random messages are taken");
     }

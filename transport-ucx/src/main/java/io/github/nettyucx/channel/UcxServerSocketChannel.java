@@ -220,6 +220,11 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
         }
 
         @Override
+        public boolean isErrorHandlingRequired() {
+            return true;
+        }
+
+        @Override
         public void onUnintelligibleRequest(String problem) {
             doorkeeper.turnedAway(problem);
             scheduleDismissal();
