@@ -22,8 +22,11 @@ import io.netty.channel.EventLoopGroup;
 import org.junit.jupiter.api.Tag;
 
 import java.net.ConnectException;
+import java.net.SocketAddress;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -56,7 +59,6 @@ class NoMemoryTest {
                         }
                     }).bind(Peers.loopback(0))).channel();
             for (int round = 0; round < Faults.times(2, 20); round++) {
-                Reader.last = new CompletableFuture<>();
                 handshake(group, other, server, scarce);
                 read(other, server, scarce);
                 paused(other, server, scarce);
@@ -93,7 +95,7 @@ class NoMemoryTest {
 
     private static void read(EventLoopGroup other, Channel server, ScarceAllocator scarce) throws Exception {
         Channel client = connect(other, server);
-        Reader reader = Reader.last.get(15, TimeUnit.SECONDS);
+        Reader reader = Reader.of(client);
         scarce.setScarce(true);
         client.writeAndFlush(Unpooled.directBuffer(LARGE).writeZero(LARGE));
         assertInstanceOf(OutOfMemoryError.class, reader.exception.get(15, TimeUnit.SECONDS));
@@ -104,7 +106,7 @@ class NoMemoryTest {
 
     private static void paused(EventLoopGroup other, Channel server, ScarceAllocator scarce) throws Exception {
         Channel client = connect(other, server);
-        Reader reader = Reader.last.get(15, TimeUnit.SECONDS);
+        Reader reader = Reader.of(client);
         reader.channel.config().setAutoRead(false);
         // Behind what the loop still has to do for that.
         reader.channel.eventLoop().submit(() -> { }).get();
@@ -127,7 +129,6 @@ class NoMemoryTest {
     }
 
     private static Channel connect(EventLoopGroup group, Channel server) throws InterruptedException {
-        Reader.last = new CompletableFuture<>();
         return Peers.await(client(group).connect(server.localAddress())).channel();
     }
 
@@ -149,8 +150,8 @@ class NoMemoryTest {
 
     private static final class Reader extends ChannelInboundHandlerAdapter {
 
-        /** Of the connection that is being made. */
-        private static volatile CompletableFuture<Reader> last;
+        /** By the client's address: that of a connection before may become active later than the next client's. */
+        private static final Map<SocketAddress, CompletableFuture<Reader>> READERS = new ConcurrentHashMap<>();
 
         private final SeededBytes bytes = new SeededBytes(SEED);
         private final CompletableFuture<Throwable> exception = new CompletableFuture<>();
@@ -160,7 +161,15 @@ class NoMemoryTest {
         @Override
         public void channelActive(ChannelHandlerContext context) {
             channel = context.channel();
-            last.complete(this);
+            reader(channel.remoteAddress()).complete(this);
+        }
+
+        private static CompletableFuture<Reader> reader(SocketAddress client) {
+            return READERS.computeIfAbsent(client, _ -> new CompletableFuture<>());
+        }
+
+        static Reader of(Channel client) throws Exception {
+            return reader(client.localAddress()).get(15, TimeUnit.SECONDS);
         }
 
         @Override
