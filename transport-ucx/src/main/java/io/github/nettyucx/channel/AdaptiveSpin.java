@@ -16,7 +16,8 @@ import java.util.function.LongSupplier;
  * its own turn to find that out. From then on both need no more than the usual time. Each try in vain makes the next
  * one rarer.
  * <p>
- * While it looks the loop lets others run that share its core: who it waits for may be among them.
+ * It does not yield while it looks: whoever else has work for the core, as a compiler of the JVM, would keep it for some
+ * milliseconds each time, where a loop that sleeps is woken at once.
  */
 final class AdaptiveSpin {
 
@@ -33,7 +34,7 @@ final class AdaptiveSpin {
     /** Successes in a row, after more than the usual time, after which the other is not going to be faster. */
     private static final int LATE_SUCCESSES = 2 * FIRST_INTERVAL;
 
-    /** How often a spinning loop looks at the clock, and yields: each costs as much as a turn. */
+    /** How often a spinning loop looks at the clock: reading it costs as much as a turn. */
     private static final int TURNS_PER_CLOCK_READ = 8;
 
     private final long usualNanos;
@@ -85,7 +86,6 @@ final class AdaptiveSpin {
         if (++turns % TURNS_PER_CLOCK_READ != 0) {
             return true;
         }
-        Thread.yield();
         long looked = clock.getAsLong() - sinceNanos;
         late = looked >= usualNanos;
         return looked < limitNanos;

@@ -178,9 +178,6 @@ public final class IoDriver {
                 if (isLongBusy()) {
                     sleep(timeout < 0 ? busySleepNanos : Math.min(timeout, busySleepNanos));
                     busySleepNanos = Math.min(LAST_BUSY_SLEEP_NANOS, 2 * busySleepNanos);
-                } else {
-                    // Who is to make room may share the core.
-                    Thread.yield();
                 }
             }
         } finally {

@@ -23,8 +23,8 @@ public enum UcxWaitStrategy {
 
     /**
      * Looks for work for a while (20 µs, or the system property {@code io.github.nettyucx.spinMicros}) and then
-     * sleeps in the kernel. Meanwhile it yields to others on its core. While looking keeps being in vain it sleeps at
-     * once, and tries now and then, for 0.4 ms at most, whether that has changed. The default.
+     * sleeps in the kernel. While looking keeps being in vain it sleeps at once, and tries now and then, for 0.4 ms at
+     * most, whether that has changed. The default.
      */
     ADAPTIVE;
 
