@@ -35,14 +35,15 @@ final class TcpClient {
     private static final int STATE = 52;
     private static final int LISTENER = 56;
     private static final int ON_SERVER = 1;
+    private static final int HEADER_RECEIVED = 1 << 4;
     private static final int DATA_RECEIVED = 1 << 6;
     private static final int FAILED = 1 << 13;
     private static final int REQUEST_GIVEN = 1 << 20;
     private static final int ASKED = ON_SERVER | DATA_RECEIVED | REQUEST_GIVEN;
     /** Of a connection that can have been asked for and neither accepted nor rejected. */
-    private static final int POSSIBLE = ASKED | FAILED | 1 << 4;
+    private static final int POSSIBLE = ASKED | FAILED | HEADER_RECEIVED;
 
-    /** When UCX has not noticed by then, it does not matter any more. */
+    /** If UCX has not noticed by then, the client is rejected all the same. */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final MethodHandle CONNECT = Linker.nativeLinker().downcallHandle(

@@ -34,7 +34,10 @@ public final class PeerProbe {
     private static final int PROBES = 10;
     private static final long PAUSE_MILLIS = TimeUnit.SECONDS.toMillis(1);
 
-    private static final int TIMEOUT = SystemPropertyUtil.getInt(TIMEOUT_PROPERTY, DEFAULT_TIMEOUT_SECONDS);
+    /** So that none of the kernel's limits, of which the least is 32,767 s, is exceeded. */
+    private static final int MAX_TIMEOUT_SECONDS = 32_767;
+
+    private static final int TIMEOUT = checked(SystemPropertyUtil.getInt(TIMEOUT_PROPERTY, DEFAULT_TIMEOUT_SECONDS));
     private static final SocketTable SOCKETS = new SocketTable(probing(TIMEOUT));
 
     /** Those whose sockets have not been looked for; its own lock. */
@@ -46,6 +49,16 @@ public final class PeerProbe {
     }
 
     private PeerProbe() {
+    }
+
+    /** Connections are not to fail for a wrong limit, and not to be without one either. */
+    static int checked(int timeoutSeconds) {
+        if (timeoutSeconds >= 0 && timeoutSeconds <= MAX_TIMEOUT_SECONDS) {
+            return timeoutSeconds;
+        }
+        logger.warn("System property {} is {}; expected seconds from 0, for no limit, to {}. It is taken for {}.",
+                TIMEOUT_PROPERTY, timeoutSeconds, MAX_TIMEOUT_SECONDS, DEFAULT_TIMEOUT_SECONDS);
+        return DEFAULT_TIMEOUT_SECONDS;
     }
 
     /** A third of the time for the first probe, the rest for those that may be lost. */
@@ -63,7 +76,7 @@ public final class PeerProbe {
      * @param remote of the same
      */
     public static void opened(InetSocketAddress local, InetSocketAddress remote) {
-        if (TIMEOUT <= 0 || remote.getAddress().isLoopbackAddress()
+        if (TIMEOUT == 0 || remote.getAddress().isLoopbackAddress()
                 || remote.getAddress().equals(local.getAddress())) {
             // On this host the kernel ends the connections of whoever goes.
             return;

@@ -94,19 +94,18 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     }
 
     private Worker mainWorker(Family family) throws IOException {
-        Worker worker = mainWorkers.get(family);
-        if (worker == null) {
-            worker = newWorker(family, true, "main");
-            mainWorkers.put(family, worker);
-        }
-        return worker;
+        return keptWorker(mainWorkers, family, true, "main");
     }
 
     private Worker remoteWorker(Family family) throws IOException {
-        Worker worker = remoteWorkers.get(family);
+        return keptWorker(remoteWorkers, family, false, "remote");
+    }
+
+    private Worker keptWorker(Map<Family, Worker> kept, Family family, boolean local, String kind) throws IOException {
+        Worker worker = kept.get(family);
         if (worker == null) {
-            worker = newWorker(family, false, "remote");
-            remoteWorkers.put(family, worker);
+            worker = newWorker(family, local, kind);
+            kept.put(family, worker);
         }
         return worker;
     }

@@ -96,6 +96,7 @@ final class Customers implements AutoCloseable {
                 worstConnectNanos = Math.max(worstConnectNanos, System.nanoTime() - start);
                 connects++;
                 Peers.await(passing.channel.close());
+                // Customers come now and then: they are not to be the load themselves.
                 Thread.sleep(PAUSE_MILLIS);
             } while (!closing);
         } catch (Throwable t) {

@@ -222,6 +222,7 @@ class EndingLoopTest {
             if (connect.isSuccess()) {
                 connect.channel().writeAndFlush(connect.channel().alloc().directBuffer(1).writeByte('x'));
                 while (inbox.text().isEmpty() && connect.channel().isOpen()) {
+                    // Between two looks; assertPrompt ends it.
                     Thread.sleep(1);
                     assertPrompt(start);
                 }

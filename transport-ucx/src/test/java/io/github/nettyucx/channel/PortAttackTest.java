@@ -151,6 +151,7 @@ class PortAttackTest {
         assertEquals(0, leaks.activeBuffers(), "buffers of the channels");
     }
 
+    /** All, or those that {@code -Dio.github.nettyucx.test.attacks} names; {@code .test.many} says how many of each. */
     private static Attack[] attacks() {
         String names = System.getProperty("io.github.nettyucx.test.attacks");
         return names == null ? Attack.values()

@@ -160,6 +160,7 @@ final class NetworkMain {
             transfer(total);
             long start = System.nanoTime();
             while (checked.position < total && Hosts.millisSince(start) < TimeUnit.SECONDS.toMillis(SECONDS)) {
+                // Between two looks, within a limit.
                 Thread.sleep(2);
             }
             Child.say("transferred " + Hosts.millisSince(start) + ' ' + checked.position);
@@ -175,6 +176,7 @@ final class NetworkMain {
                     Child.say("wrong: nothing comes back: " + ending);
                     return;
                 }
+                // Between two looks, within a limit.
                 Thread.sleep(2);
             }
             long longest = 0;
@@ -217,6 +219,7 @@ final class NetworkMain {
         String await(long millis) throws InterruptedException {
             long start = System.nanoTime();
             while (endedNanos == 0 && Hosts.millisSince(start) < millis) {
+                // Between two looks, within a limit.
                 Thread.sleep(2);
             }
             return endedNanos + " " + this;

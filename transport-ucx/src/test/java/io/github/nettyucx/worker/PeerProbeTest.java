@@ -13,4 +13,10 @@ class PeerProbeTest {
     void aThirdOfTheTimeIsForTheFirstProbe(int timeout, int idle, int interval, int count) {
         assertEquals(new SocketTable.Probing(idle, interval, count), PeerProbe.probing(timeout));
     }
+
+    @ParameterizedTest
+    @CsvSource({"-1, 30", "0, 0", "1, 1", "32767, 32767", "32768, 30"})
+    void aLimitOutOfRangeIsTakenForTheDefault(int timeout, int taken) {
+        assertEquals(taken, PeerProbe.checked(timeout));
+    }
 }
