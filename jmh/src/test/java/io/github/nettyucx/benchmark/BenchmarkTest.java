@@ -145,7 +145,9 @@ class BenchmarkTest {
     }
 
     private static Process start(String... arguments) throws Exception {
-        var command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        // Who has been started in the background of a script ignores SIGINT, and so do all children.
+        var command = new ArrayList<>(List.of("env", "--default-signal=INT",
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
                 "-Dstdout.encoding=UTF-8", "-Dstderr.encoding=UTF-8",
                 "-cp", System.getProperty("java.class.path"), Benchmark.class.getName()));

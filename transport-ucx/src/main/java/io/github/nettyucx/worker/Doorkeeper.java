@@ -39,7 +39,7 @@ public final class Doorkeeper implements AutoCloseable {
     private static final String DESCRIPTOR_LIMIT = "Max open files";
     private static final long MAX_INTERVAL_MILLIS = 2500;
     private static final long MIN_INTERVAL_MILLIS = 50;
-    /** While somebody is being waited for. */
+    /** While somebody is being waited for, or descriptors are few. */
     private static final long ALERT_INTERVAL_MILLIS = 500;
     /** When the descriptors get few, nobody gets more time than this to say who they are. */
     private static final long HURRY_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
@@ -215,7 +215,7 @@ public final class Doorkeeper implements AutoCloseable {
             each.forget(seen.get(each));
             each.report(now);
             interval = Math.min(interval, each.timeoutMillis.getAsInt() / 4);
-            if (!each.strangers.isEmpty() || descriptors > DESCRIPTORS / 2) {
+            if (!each.strangers.isEmpty() || descriptors > DESCRIPTORS / 4 * 3) {
                 interval = Math.min(interval, ALERT_INTERVAL_MILLIS);
             }
         }

@@ -11,7 +11,6 @@ import java.lang.invoke.MethodHandle;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -52,7 +51,8 @@ final class SocketTable {
     record Probing(int idle, int interval, int count) {
     }
 
-    private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
+    private static final Path STATUS = Path.of("/proc/self/status");
+    private static final String TABLE_SIZE = "FDSize:";
     private static final int AF_INET = 2;
     private static final int AF_INET6 = 10;
     private static final int ADDRESS_SIZE = 128;
@@ -60,6 +60,7 @@ final class SocketTable {
     private static final long PORT_OFFSET = 2;
     private static final long IPV4_OFFSET = 4;
     private static final long IPV6_OFFSET = 8;
+    private static final int F_GETFD = 1;
     private static final int F_DUPFD_CLOEXEC = 1030;
     private static final short AF_UNSPEC = 0;
     private static final long FIONREAD = 0x541b;
@@ -107,25 +108,36 @@ final class SocketTable {
     }
 
     /**
-     * Goes through all descriptors of the process, and does with the connections what the visitor wants.
+     * Goes through all descriptors of the process, and does with the connections what the visitor wants. Asks for each
+     * number that there can be, because that costs a tenth of reading the directory {@code /proc/self/fd}.
      *
      * @return how many descriptors there are
      */
     int forEach(Visitor visitor) throws IOException {
         int count = 0;
-        try (DirectoryStream<Path> open = Files.newDirectoryStream(DESCRIPTORS)) {
-            for (Path path : open) {
+        int size = tableSize();
+        for (int descriptor = 0; descriptor < size; descriptor++) {
+            InetSocketAddress local = name(GETSOCKNAME, descriptor);
+            if (local != null || call(FCNTL, descriptor, F_GETFD, 0) >= 0) {
                 count++;
-                int descriptor = Integer.parseInt(path.getFileName().toString());
-                InetSocketAddress local = name(GETSOCKNAME, descriptor);
-                InetSocketAddress remote = local == null ? null : name(GETPEERNAME, descriptor);
-                Action action = remote == null ? Action.LEAVE : visitor.visit(descriptor, local, remote);
-                if (action != Action.LEAVE) {
-                    act(action, descriptor, local, remote);
-                }
+            }
+            InetSocketAddress remote = local == null ? null : name(GETPEERNAME, descriptor);
+            Action action = remote == null ? Action.LEAVE : visitor.visit(descriptor, local, remote);
+            if (action != Action.LEAVE) {
+                act(action, descriptor, local, remote);
             }
         }
         return count;
+    }
+
+    /** All descriptors are below it. */
+    private static int tableSize() throws IOException {
+        for (String line : Files.readAllLines(STATUS)) {
+            if (line.startsWith(TABLE_SIZE)) {
+                return Integer.parseInt(line.substring(TABLE_SIZE.length()).strip());
+            }
+        }
+        throw new IOException(STATUS + " says nothing of " + TABLE_SIZE);
     }
 
     /** How many bytes have come that the owner has not read. */

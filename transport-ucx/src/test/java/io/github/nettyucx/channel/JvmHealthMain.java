@@ -31,6 +31,7 @@ final class JvmHealthMain {
     private static final int SIGTERM = 15;
     private static final int[] SIGNALS = {SIGHUP, SIGILL, SIGBUS, SIGFPE, SIGSEGV, SIGTERM};
     private static final int SIGACTION_SIZE = 256;
+    private static final long SIGNAL_MILLIS = 60_000;
     private static final MethodHandle SIGACTION = Linker.nativeLinker().downcallHandle(
             Linker.nativeLinker().defaultLookup().findOrThrow("sigaction"), FunctionDescriptor.of(
                     ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
@@ -149,7 +150,9 @@ final class JvmHealthMain {
             Customers customers = new Customers(peers, server);
             Runtime.getRuntime().addShutdownHook(new Thread(() -> System.out.println(HOOK + "; " + customers)));
             System.out.println(READY);
-            Thread.sleep(Long.MAX_VALUE);
+            // The end comes in the middle of it, by the signal.
+            Thread.sleep(SIGNAL_MILLIS);
+            throw new AssertionError("no signal has ended this process within " + SIGNAL_MILLIS + " ms");
         }
     }
 

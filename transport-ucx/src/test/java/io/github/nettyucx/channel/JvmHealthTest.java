@@ -39,17 +39,18 @@ class JvmHealthTest {
         }
     }
 
-    private Process start(List<String> flags, String... actions) throws IOException {
+    private Process start(List<String> launcher, List<String> flags, String... actions) throws IOException {
         List<String> command = new ArrayList<>(LaneJvm.command(Lane.SHM, JvmHealthMain.class, actions));
         // Small heaps, of which several fit beside each other, and which a garbage collector has to work with.
         command.removeIf(flag -> flag.startsWith("-Xm") || flag.equals("-XX:+AlwaysPreTouch"));
         command.addAll(1, List.of("-Xmx256m", "-XX:ErrorFile=" + directory.resolve("hs_err.log")));
         command.addAll(1, flags);
+        command.addAll(0, launcher);
         return new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true).start();
     }
 
     private Result run(List<String> flags, String... actions) throws Exception {
-        Process process = start(flags, actions);
+        Process process = start(List.of(), flags, actions);
         String output = new String(process.getInputStream().readAllBytes());
         return new Result(process.waitFor(), output);
     }
@@ -81,7 +82,8 @@ class JvmHealthTest {
     @ParameterizedTest
     @ValueSource(ints = {TERM, HUP})
     void aSignalEndsTheJvmInGoodOrder(int signal) throws Exception {
-        Process process = start(List.of(), "wait");
+        // Who has been started with nohup ignores SIGHUP, and so do all children.
+        Process process = start(List.of("env", "--default-signal=HUP,TERM"), List.of(), "wait");
         StringBuilder output = new StringBuilder();
         try (BufferedReader lines = process.inputReader()) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
