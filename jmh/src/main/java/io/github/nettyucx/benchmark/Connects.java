@@ -32,7 +32,7 @@ final class Connects {
 
     ClientResult measure() throws InterruptedException {
         var operations = scenario.operations() > 0 ? scenario.operations() * scenario.connections()
-                : Math.clamp(Math.round(TRIAL * scenario.seconds() * 1e9 / run(TRIAL, null)), TRIAL, MOST);
+                : Math.clamp(fittingIntoTheTime(), TRIAL, MOST);
         run(Math.ceilDiv(operations, WARMUP), null);
         var histogram = new SynchronizedHistogram(Durations.newHistogram());
         client.awaitStart();
@@ -43,6 +43,19 @@ final class Connects {
         figures.putAll(Durations.figures(histogram));
         return new ClientResult(new Sample(lane.get(), client.software(), operations, seconds, figures,
                 Durations.percentiles(histogram), Durations.encode(histogram)), before, after);
+    }
+
+    /** Tries for as long as {@link Exchange} does, or until many of the ports are used. */
+    private long fittingIntoTheTime() throws InterruptedException {
+        long nanos;
+        var spent = 0L;
+        var made = 0L;
+        do {
+            nanos = run(TRIAL, null);
+            spent += nanos;
+            made += TRIAL;
+        } while (spent < Exchange.COMPILED_AFTER * scenario.seconds() * 1e9 && made < MOST / 2);
+        return Math.round(TRIAL * scenario.seconds() * 1e9 / nanos);
     }
 
     private long run(long operations, AbstractHistogram histogram) throws InterruptedException {

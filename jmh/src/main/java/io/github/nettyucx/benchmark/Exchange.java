@@ -13,7 +13,7 @@ final class Exchange {
     /** A connection is tried for at least this share of a measurement's time, to learn how many operations fit. */
     private static final double TRIAL = 0.4;
     /** Of the time of a measurement: how long is tried at least. */
-    private static final int COMPILED_AFTER = 2;
+    static final int COMPILED_AFTER = 2;
     private static final int LARGEST_STEP = 16;
     /** This part of the measured operations is made before, without being measured. */
     private static final int WARMUP = 10;

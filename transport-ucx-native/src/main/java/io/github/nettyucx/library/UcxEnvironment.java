@@ -52,6 +52,8 @@ public final class UcxEnvironment {
                     "the other side of it; with 64k, the default, 64 KiB and a header are two pieces"),
             new Setting("UCX_TCP_CM_REUSEADDR", "y",
                     "a server can be started again while connections of the one before are alive or in TIME_WAIT"),
+            new Setting("UCX_USE_MT_MUTEX", "y",
+                    "a loop and UCX's own thread on one processor would spin for the rest of their time slices"),
             new Setting("UCX_ASYNC_MAX_EVENTS", "65536",
                     "the default of some releases, 1024 descriptors for the whole process, ends at about 500 connections"));
 
