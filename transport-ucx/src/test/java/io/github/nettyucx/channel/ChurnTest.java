@@ -54,6 +54,8 @@ class ChurnTest {
         leaks.assertNothingLeft();
     }
 
+    @Tag("faults")
+    @Tag("in-every-build")
     @OnEachLane(timeoutSeconds = 180)
     void aThousandInOrderAndAHundredResets() throws Exception {
         churn(1_000, false);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,6 +22,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A JVM with UCX in it is as healthy as one without. */
 @Timeout(120)
+@Tag("faults")
+@Tag("in-every-build")
 class JvmHealthTest {
 
     private static final int SIGNAL_EXIT = 128;

@@ -28,6 +28,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * such a process leaves a hole in the queue of the worker that it wrote to, which then receives nothing more.
  */
 @Tag("ucx-matrix")
+@Tag("faults")
+@Tag("in-every-build")
 class KilledPeerTest {
 
     private static final int KILLS = 3 * Integer.getInteger("io.github.nettyucx.test.scale", 1);

@@ -99,6 +99,8 @@ class PortAttackTest {
         leaks.assertNothingLeft();
     }
 
+    @Tag("faults")
+    @Tag("in-every-build")
     @OnEachLane(timeoutSeconds = 240)
     void aFewStrangersOfEachKind() throws Exception {
         attack(FEW, SHORT_TIMEOUT_MILLIS);

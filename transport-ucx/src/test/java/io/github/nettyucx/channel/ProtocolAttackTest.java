@@ -76,6 +76,8 @@ class ProtocolAttackTest {
         leaks.assertNothingLeft();
     }
 
+    @Tag("faults")
+    @Tag("in-every-build")
     @OnEachLane(timeoutSeconds = 180)
     void aFewViolationsOfEachKind() throws Exception {
         attack(FEW);
