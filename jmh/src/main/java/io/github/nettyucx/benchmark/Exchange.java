@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.benchmark;
 
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -12,11 +14,16 @@ import org.HdrHistogram.AbstractHistogram;
 final class Exchange {
     /** A connection is tried for at least this share of a measurement's time, to learn how many operations fit. */
     private static final double TRIAL = 0.4;
-    /** Of the time of a measurement: how long is tried at least. */
+    /** Of the time of a measurement: how long is tried at least, and how long at most until the compiler rests. */
     static final int COMPILED_AFTER = 2;
+    private static final int COMPILED_BEFORE = 8;
+    /** The compiler rests when it has taken less than this share of the time, in this process, of a processor's time. */
+    private static final double RESTS = 0.02;
     private static final int LARGEST_STEP = 16;
     /** This part of the measured operations is made before, without being measured. */
     private static final int WARMUP = 10;
+
+    private static final CompilationMXBean COMPILATION = ManagementFactory.getCompilationMXBean();
 
     private final BenchmarkClient client;
     private final Scenario scenario;
@@ -52,10 +59,15 @@ final class Exchange {
             nanos = client.runAll(active, phase(operations), null);
             spent += nanos;
         }
-        // On a processor that the compiler has to share, a third of a second is not enough for it.
-        while (spent < COMPILED_AFTER * TimeUnit.SECONDS.toNanos(1) * scenario.seconds()) {
+        // On a processor that the compiler has to share it would be the compiler that is measured.
+        var second = TimeUnit.SECONDS.toNanos(1) * scenario.seconds();
+        var rests = false;
+        while (spent < COMPILED_AFTER * second || !rests && spent < COMPILED_BEFORE * second) {
+            var compiled = COMPILATION.getTotalCompilationTime();
             nanos = client.runAll(active, phase(operations), null);
             spent += nanos;
+            var compiling = TimeUnit.MILLISECONDS.toNanos(COMPILATION.getTotalCompilationTime() - compiled);
+            rests = compiling < RESTS * nanos;
         }
         return Math.max(1, Math.round(operations * scenario.seconds() * 1e9 / nanos));
     }

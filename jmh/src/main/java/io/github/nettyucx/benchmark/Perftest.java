@@ -4,6 +4,8 @@ package io.github.nettyucx.benchmark;
 import io.github.nettyucx.channel.Ucx;
 import io.github.nettyucx.examples.ExampleFailure;
 import io.github.nettyucx.examples.Lane;
+import io.github.nettyucx.library.UcxEnvironment;
+import io.github.nettyucx.library.UcxLibrary;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -157,8 +159,11 @@ record Perftest(Lane lanes, Path home) implements Contender {
         var builder = new ProcessBuilder(command).redirectErrorStream(true);
         Map<String, String> environment = builder.environment();
         environment.put("LD_LIBRARY_PATH", home.resolve("lib").toString());
-        // What the library makes of the environment for this transport: without it there is no shared memory with -e.
-        environment.putIfAbsent("UCX_MM_ERROR_HANDLING", "y");
+        // What the library makes of the environment for this transport: its limit is UCX as it uses UCX. Without some of
+        // it there is no shared memory with -e.
+        for (var setting : UcxEnvironment.settings(UcxLibrary.load().version())) {
+            environment.putIfAbsent(setting.name(), setting.value());
+        }
         if (lanes != Lane.AUTO) {
             environment.put("UCX_TLS", lanes == Lane.TCP ? "tcp" : "shm,tcp");
         }

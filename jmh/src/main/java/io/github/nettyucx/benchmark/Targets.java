@@ -17,6 +17,8 @@ import java.util.function.BiFunction;
 final class Targets {
     private static final int MANY = 16;
     private static final int IDLE_CONNECTIONS = 1000;
+    /** The system counts processor time in hundredths of a second, and the least interruption is a per cent of a second. */
+    private static final double IDLE_SECONDS = 10;
     private static final int SMALL = 16;
     private static final int MEDIUM = 1024;
     private static final int LARGE = 64 * 1024;
@@ -139,7 +141,8 @@ final class Targets {
     private Scenario scenario(Work work, int size, int connections, int active, int loops, String server,
                               String client) {
         return new Scenario(work, size, connections, active, loops,
-                work == Work.LATENCY ? 1 : Scenario.defaultFlush(size), 0, 0, seconds, server, client);
+                work == Work.LATENCY ? 1 : Scenario.defaultFlush(size), 0, 0,
+                work == Work.IDLE ? Math.max(seconds, IDLE_SECONDS) : seconds, server, client);
     }
 
     private static Contender ucx(Lane lane) {

@@ -18,7 +18,8 @@ import java.util.concurrent.TimeUnit;
  * not been acknowledged it sends again and again, for a quarter of an hour. A limit for that (TCP_USER_TIMEOUT) would
  * also end connections to peers that are there and do not read. So another socket is probed: the one that the connection
  * was made over. Nothing is sent over it any more, the peer's kernel answers whatever its process does, and when it
- * fails, UCX fails the endpoint with all that is in flight.
+ * fails, UCX fails the endpoint with all that is in flight. There, TCP_USER_TIMEOUT does no harm; it is for what was on
+ * its way when the network went.
  * <p>
  * UCX does not tell that socket's descriptor. It is looked for among those of the process, by its addresses; once for
  * all connections that were opened in a second.

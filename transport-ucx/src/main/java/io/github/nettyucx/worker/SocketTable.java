@@ -13,6 +13,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -49,6 +50,11 @@ final class SocketTable {
      * @param count    as many without an answer end the connection
      */
     record Probing(int idle, int interval, int count) {
+
+        /** How long the peer may be silent in all. */
+        int limit() {
+            return idle + interval * count;
+        }
     }
 
     private static final Path STATUS = Path.of("/proc/self/status");
@@ -69,6 +75,7 @@ final class SocketTable {
     private static final int TCP_KEEPINTVL = 5;
     private static final int TCP_KEEPCNT = 6;
     private static final int TCP_INFO = 11;
+    private static final int TCP_USER_TIMEOUT = 18;
     private static final int SOL_SOCKET = 1;
     private static final int SO_KEEPALIVE = 9;
     /** {@code struct tcp_info}, of which Linux 4.1 and later fill {@code tcpi_bytes_received}. */
@@ -199,6 +206,8 @@ final class SocketTable {
         set(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, probing.interval());
         set(descriptor, IPPROTO_TCP, TCP_KEEPCNT, probing.count());
         set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);
+        // While something is on its way, as the last bytes of a connect may be when the network goes, nothing is probed.
+        set(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, (int) TimeUnit.SECONDS.toMillis(probing.limit()));
     }
 
     /** A connection that has been reset meanwhile takes no options; then nobody needs them. */

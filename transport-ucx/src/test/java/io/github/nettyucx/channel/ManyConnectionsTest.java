@@ -13,6 +13,7 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -27,6 +28,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A thousand connections on one loop per side come and go, and leave nothing behind. */
+@Tag("any-netty")
 class ManyConnectionsTest {
 
     private static final int CONNECTIONS = 1000;

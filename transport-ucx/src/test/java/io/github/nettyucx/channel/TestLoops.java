@@ -66,12 +66,12 @@ public abstract class TestLoops {
     }
 
     /** What drives a loop. The driver belongs to the loop's thread. */
-    static IoDriver driver(EventLoop loop) {
+    public static IoDriver driver(EventLoop loop) {
         return Objects.requireNonNull(INSTANCE.find(loop), () -> "not a loop of a test: " + loop);
     }
 
     /** The same, of the first loop of a group. */
-    static EventLoop first(EventLoopGroup group) {
+    public static EventLoop first(EventLoopGroup group) {
         return (EventLoop) group.iterator().next();
     }
 }

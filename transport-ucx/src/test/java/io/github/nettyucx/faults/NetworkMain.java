@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.faults;
 
+import io.github.nettyucx.channel.IoDriver;
 import io.github.nettyucx.channel.Peers;
 import io.github.nettyucx.channel.SeededBytes;
 import io.github.nettyucx.channel.TestLoops;
@@ -26,6 +27,7 @@ import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * A program on one of two {@link Hosts}: an echo on the addresses that it is given, and connections to other echoes, all
@@ -40,6 +42,7 @@ final class NetworkMain {
     private final EventLoopGroup group = TestLoops.newGroup(1);
     private final Map<String, Customer> customers = new HashMap<>();
     private final Queue<Ending> accepted = new ConcurrentLinkedQueue<>();
+    private ConnectStorm storm;
 
     private NetworkMain() {
     }
@@ -84,6 +87,15 @@ final class NetworkMain {
                 customer.close();
                 Child.say("closed " + customer.ending);
             }
+            case "depart" -> customers.get(words[1]).depart();
+            case "storm" -> {
+                storm = new ConnectStorm(bootstrap(Integer.parseInt(words[3])).handler(newInitializer(Ending::new)),
+                        new InetSocketAddress(InetAddress.ofLiteral(words[1]), Integer.parseInt(words[2])));
+                storm.begin(SECONDS);
+                Child.say("storming");
+            }
+            case "calm" -> Child.say("calm " + storm.awaitEnd(SECONDS));
+            case "forsaken" -> Child.say("forsaken " + awaitForsaken(Long.parseLong(words[1])));
             case "accepted" -> Child.say("accepted " + awaitAccepted(Long.parseLong(words[1])));
             default -> throw new IllegalArgumentException(words[0]);
         }
@@ -92,8 +104,7 @@ final class NetworkMain {
     private void connect(String name, String address, int port, int timeoutMillis) throws InterruptedException {
         Customer customer = new Customer();
         long start = System.nanoTime();
-        ChannelFuture connect = new Bootstrap().group(group).channel(UcxSocketChannel.class)
-                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, timeoutMillis).handler(customer.initializer())
+        ChannelFuture connect = bootstrap(timeoutMillis).handler(customer.initializer())
                 .connect(InetAddress.ofLiteral(address), port).await();
         long millis = Hosts.millisSince(start);
         if (connect.isSuccess()) {
@@ -103,6 +114,34 @@ final class NetworkMain {
         } else {
             Child.say("connected " + millis + ' ' + connect.cause().toString().replace('\n', ' '));
         }
+    }
+
+    private Bootstrap bootstrap(int timeoutMillis) {
+        return new Bootstrap().group(group).channel(UcxSocketChannel.class)
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, timeoutMillis);
+    }
+
+    private static ChannelInitializer<Channel> newInitializer(Supplier<ChannelHandler> handlers) {
+        return new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel initialized) {
+                initialized.pipeline().addLast(handlers.get());
+            }
+        };
+    }
+
+    /** @return when UCX had no connection any more, or 0, and how many there are left */
+    private String awaitForsaken(long millis) throws InterruptedException {
+        IoDriver driver = TestLoops.driver(TestLoops.first(group));
+        long start = System.nanoTime();
+        while (driver.metrics().endpoints() > 0) {
+            if (Hosts.millisSince(start) >= millis) {
+                return "0 " + driver.metrics().endpoints();
+            }
+            // Between two looks, within a limit.
+            Thread.sleep(2);
+        }
+        return System.nanoTime() + " 0";
     }
 
     /** How all connections that have been accepted so far have ended: when the last one had, and in what way each. */
@@ -128,12 +167,7 @@ final class NetworkMain {
         private StreamSender sender;
 
         ChannelHandler initializer() {
-            return new ChannelInitializer<>() {
-                @Override
-                protected void initChannel(Channel initialized) {
-                    initialized.pipeline().addLast(ending);
-                }
-            };
+            return newInitializer(() -> ending);
         }
 
         void start(String what) {
@@ -185,6 +219,12 @@ final class NetworkMain {
                 longest = heartbeat.gaps().stream().mapToLong(Heartbeat.Gap::nanos).max().orElse(0);
             }
             Child.say("beats " + TimeUnit.NANOSECONDS.toMillis(longest));
+        }
+
+        /** Closes while something is under way, which goes on in the background. */
+        void depart() throws InterruptedException {
+            Peers.await(channel.close());
+            Child.say("departed");
         }
 
         void close() throws InterruptedException {

@@ -39,6 +39,10 @@ class NetworkTest {
     private static final long WAIT_MILLIS = 10_000;
     private static final long WAIT_SECONDS = 60;
     private static final long GAP_MILLIS = 1000;
+    private static final int CLOSING = 4;
+    private static final int STORM_MILLIS = 3000;
+    /** What HANDSHAKE_TIMEOUT_MILLIS and CLOSE_TIMEOUT_MILLIS are, unless they are set. */
+    private static final long LIMIT_MILLIS = 10_000;
     private static final long AWAY_MILLIS = 3000;
 
     @BeforeEach
@@ -237,6 +241,58 @@ class NetworkTest {
             Faults.report("network: %s, with a limit of %d s: %s (bound: %d ms); longest gap of the loop's other"
                     + " connection %d ms; afterwards a new one worked", outage, seconds, ends, bound, gap);
         }
+    }
+
+    /** Of connections that are being made, and of others that are being closed with much to deliver. */
+    @ParameterizedTest
+    @EnumSource
+    @Tag("in-every-build")
+    void nothingIsLeftOfConnectionsThatAreMadeOrClosedWhenTheNetworkGoes(Outage outage) throws Exception {
+        try (Pair pair = new Pair("-Dio.github.nettyucx.peerTimeoutSeconds=3")) {
+            for (int round = 0; round < ROUNDS; round++) {
+                for (int i = 0; i < CLOSING; i++) {
+                    pair.connect("large" + i);
+                    pair.start("large" + i, "large");
+                    pair.awaitBeats("large" + i);
+                }
+                pair.connectOwn("own");
+                pair.start("own", "small");
+                pair.client.tell("storm " + pair.hosts.right().address() + ' ' + pair.port + ' ' + STORM_MILLIS);
+                pair.client.await("storming", WAIT_SECONDS);
+                pair.hosts.begin(outage);
+                long begin = System.nanoTime();
+                for (int i = 0; i < CLOSING; i++) {
+                    pair.client.tell("depart large" + i);
+                    pair.client.await("departed");
+                }
+                pair.client.tell("calm");
+                String[] storm = pair.client.await("calm", WAIT_SECONDS).split(" ", 3);
+                assertBetween(1, STORM_MILLIS + LATE_MILLIS, new String[] {storm[1], storm[2]});
+                // It ends by the client's closing it, so that nothing but the lost connections is left to wait for.
+                long gap = pair.awaitBeats("own");
+                assertTrue(gap < GAP_MILLIS, () -> "the loop's other connection waited for " + gap + " ms");
+                pair.close("own");
+                long client = forsaken(pair.client, begin);
+                long server = forsaken(pair.server, begin);
+                pair.hosts.end(outage);
+                pair.connect("again");
+                pair.transfer("again", MIB);
+                pair.close("again");
+                Faults.report("network: %s while %d connections with much to deliver were closed and others made (%s;"
+                        + " the slowest failed after %s ms: %s): nothing was left at the client after %d ms, at the"
+                        + " server after %d ms (bound: %d ms); longest gap of the loop's other connection %d ms", outage,
+                        CLOSING, storm[0], storm[1], storm[2], client, server, LIMIT_MILLIS + LATE_MILLIS, gap);
+            }
+        }
+    }
+
+    private static long forsaken(Child child, long begin) throws Exception {
+        child.tell("forsaken " + (LIMIT_MILLIS + WAIT_MILLIS));
+        String[] result = child.await("forsaken", WAIT_SECONDS).split(" ");
+        assertEquals("0", result[1], "connections left");
+        long millis = TimeUnit.NANOSECONDS.toMillis(Long.parseLong(result[0]) - begin);
+        assertTrue(millis <= LIMIT_MILLIS + LATE_MILLIS, () -> "after " + millis + " ms");
+        return millis;
     }
 
     /** @return after how many milliseconds, and why */
