@@ -103,6 +103,11 @@ public final class ChildProcess implements AutoCloseable {
                 .toList();
     }
 
+    /** Of the process, if its launcher (as {@code taskset} does) becomes the process. */
+    public long pid() {
+        return process.pid();
+    }
+
     /**
      * The next report on its standard output.
      *

@@ -39,6 +39,7 @@ final class BenchmarkClient implements AutoCloseable {
 
     private final Task task;
     private final InetSocketAddress server;
+    private final Compilers compilers;
     private final Barrier barrier;
     private final EventLoopGroup group;
     private final long[] threads;
@@ -46,9 +47,11 @@ final class BenchmarkClient implements AutoCloseable {
     private final List<Channel> channels = new ArrayList<>();
     private final List<ClientHandler> handlers = new ArrayList<>();
 
-    BenchmarkClient(Task task, HostAndPort server, Barrier barrier) throws InterruptedException {
+    /** @param serverPid the server's process, which is on the same host */
+    BenchmarkClient(Task task, HostAndPort server, long serverPid, Barrier barrier) throws InterruptedException {
         this.task = task;
         this.server = server.resolve();
+        compilers = new Compilers(ProcessHandle.current().pid(), serverPid);
         this.barrier = barrier;
         group = task.setting().transport().newEventLoopGroup(task.scenario().loops());
         threads = Loops.start(group);
@@ -79,6 +82,11 @@ final class BenchmarkClient implements AutoCloseable {
 
     void awaitStart() throws InterruptedException {
         barrier.await();
+    }
+
+    /** Both processes'. */
+    Compilers compilers() {
+        return compilers;
     }
 
     ProcessState state() {
@@ -138,7 +146,7 @@ final class BenchmarkClient implements AutoCloseable {
     /**
      * Lets connections do the same at the same time, and waits for all of them.
      *
-     * @param histograms one for each connection, or {@code null}
+     * @param histograms one for each connection, for round trips; or {@code null}
      * @return how long it took, in nanoseconds
      */
     long runAll(List<ClientHandler> connections, Phase phase, List<? extends AbstractHistogram> histograms)

@@ -39,7 +39,7 @@ final class Child {
     }
 
     /**
-     * @param args the role, the task as JSON, and for a client the server's address
+     * @param args the role, the task as JSON, and for a client the server's address and process
      */
     public static void main(String[] args) {
         // What is worth a user's attention passes, the version of a library does not.
@@ -52,7 +52,7 @@ final class Child {
             if (args[0].equals(SERVER)) {
                 serve(task);
             } else {
-                measure(task, HostAndPort.parse(args[2]));
+                measure(task, HostAndPort.parse(args[2]), Long.parseLong(args[3]));
             }
             exitCode = 0;
         } catch (Throwable t) {
@@ -76,10 +76,10 @@ final class Child {
         }
     }
 
-    private static void measure(Task task, HostAndPort server) throws Exception {
+    private static void measure(Task task, HostAndPort server, long serverPid) throws Exception {
         var go = new Semaphore(0);
         ParentProcess.onceGone(() -> Runtime.getRuntime().halt(1), _ -> go.release());
-        try (var client = new BenchmarkClient(task, server, () -> {
+        try (var client = new BenchmarkClient(task, server, serverPid, () -> {
             System.out.println(READY);
             go.acquire();
         })) {

@@ -33,7 +33,7 @@ final class Connects {
     ClientResult measure() throws InterruptedException {
         var operations = scenario.operations() > 0 ? scenario.operations() * scenario.connections()
                 : Math.clamp(fittingIntoTheTime(), TRIAL, MOST);
-        run(Math.ceilDiv(operations, WARMUP), null);
+        run(Math.ceilDiv(operations, WARMUP), new SynchronizedHistogram(Durations.newHistogram()));
         var histogram = new SynchronizedHistogram(Durations.newHistogram());
         client.awaitStart();
         var before = client.state();
@@ -51,7 +51,7 @@ final class Connects {
         var spent = 0L;
         var made = 0L;
         do {
-            nanos = run(TRIAL, null);
+            nanos = run(TRIAL, new SynchronizedHistogram(Durations.newHistogram()));
             spent += nanos;
             made += TRIAL;
         } while (spent < Exchange.COMPILED_AFTER * scenario.seconds() * 1e9 && made < MOST / 2);
@@ -99,9 +99,7 @@ final class Connects {
                     done.countDown();
                     return;
                 }
-                if (histogram != null) {
-                    Durations.record(histogram, System.nanoTime() - begin);
-                }
+                Durations.record(histogram, System.nanoTime() - begin);
                 lane.set(client.lane(connecting.channel()));
                 connecting.channel().close().addListener(_ -> closed());
             });

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.benchmark;
 
-import java.lang.management.CompilationMXBean;
-import java.lang.management.ManagementFactory;
-import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -14,16 +11,15 @@ import org.HdrHistogram.AbstractHistogram;
 final class Exchange {
     /** A connection is tried for at least this share of a measurement's time, to learn how many operations fit. */
     private static final double TRIAL = 0.4;
-    /** Of the time of a measurement: how long is tried at least, and how long at most until the compiler rests. */
+    /** Of the time of a measurement: how long is tried at least, and how long at most until the compilers rest. */
     static final int COMPILED_AFTER = 2;
-    private static final int COMPILED_BEFORE = 8;
-    /** The compiler rests when it has taken less than this share of the time, in this process, of a processor's time. */
-    private static final double RESTS = 0.02;
+    private static final int COMPILED_BEFORE = 20;
+    /** The compilers rest when both processes' have taken less than this share of a processor, for that long. */
+    private static final double RESTS = 0.03;
+    private static final double RESTS_FOR = 0.5;
     private static final int LARGEST_STEP = 16;
     /** This part of the measured operations is made before, without being measured. */
     private static final int WARMUP = 10;
-
-    private static final CompilationMXBean COMPILATION = ManagementFactory.getCompilationMXBean();
 
     private final BenchmarkClient client;
     private final Scenario scenario;
@@ -36,10 +32,11 @@ final class Exchange {
     ClientResult measure() throws InterruptedException {
         client.connectUpTo(scenario.connections());
         var active = client.handlers().subList(0, scenario.active());
-        var operations = scenario.operations() > 0 ? scenario.operations() : calibrate(active);
-        client.runAll(active, phase(Math.ceilDiv(operations, WARMUP)), null);
-        var histograms = new ArrayList<AbstractHistogram>();
-        active.forEach(_ -> histograms.add(Durations.newHistogram()));
+        // What is tried takes the same way as what is measured: the JIT compiles branches that were taken.
+        var unused = histograms(active);
+        var operations = scenario.operations() > 0 ? scenario.operations() : calibrate(active, unused);
+        client.runAll(active, phase(Math.ceilDiv(operations, WARMUP)), unused);
+        var histograms = histograms(active);
         client.awaitStart();
 
         var before = client.state();
@@ -48,28 +45,37 @@ final class Exchange {
         return new ClientResult(sample(operations * active.size(), nanos / 1e9, histograms), before, after);
     }
 
+    private static List<AbstractHistogram> histograms(List<ClientHandler> active) {
+        return active.stream().map(_ -> (AbstractHistogram) Durations.newHistogram()).toList();
+    }
+
     /** How many operations fit into the time. What is tried for that also has the code compiled. */
-    private long calibrate(List<ClientHandler> active) throws InterruptedException {
-        var enough = TimeUnit.SECONDS.toNanos(1) * scenario.seconds() * TRIAL;
+    private long calibrate(List<ClientHandler> active, List<AbstractHistogram> unused) throws InterruptedException {
+        var second = TimeUnit.SECONDS.toNanos(1) * scenario.seconds();
+        var enough = second * TRIAL;
         var operations = 1L;
-        var nanos = client.runAll(active, phase(operations), null);
+        var nanos = client.runAll(active, phase(operations), unused);
         var spent = nanos;
         while (nanos < enough && spent < 3 * enough) {
             operations *= (long) Math.clamp(Math.ceil(enough / nanos), 2, LARGEST_STEP);
-            nanos = client.runAll(active, phase(operations), null);
+            nanos = client.runAll(active, phase(operations), unused);
             spent += nanos;
         }
         // On a processor that the compiler has to share it would be the compiler that is measured.
-        var second = TimeUnit.SECONDS.toNanos(1) * scenario.seconds();
-        var rests = false;
-        while (spent < COMPILED_AFTER * second || !rests && spent < COMPILED_BEFORE * second) {
-            var compiled = COMPILATION.getTotalCompilationTime();
-            nanos = client.runAll(active, phase(operations), null);
+        boolean rest;
+        long times;
+        do {
+            var compiled = client.compilers().nanos();
+            times = 0;
+            nanos = 0;
+            do {
+                nanos += client.runAll(active, phase(operations), unused);
+                times++;
+            } while (nanos < RESTS_FOR * second);
             spent += nanos;
-            var compiling = TimeUnit.MILLISECONDS.toNanos(COMPILATION.getTotalCompilationTime() - compiled);
-            rests = compiling < RESTS * nanos;
-        }
-        return Math.max(1, Math.round(operations * scenario.seconds() * 1e9 / nanos));
+            rest = client.compilers().nanos() - compiled < RESTS * nanos;
+        } while (spent < COMPILED_AFTER * second || !rest && spent < COMPILED_BEFORE * second);
+        return Math.max(1, Math.round(times * operations * second / nanos));
     }
 
     private Phase phase(long operations) {

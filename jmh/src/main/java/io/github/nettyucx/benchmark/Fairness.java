@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.benchmark;
 
-import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -27,12 +26,13 @@ final class Fairness {
         var hot = client.handlers().getFirst();
         var cold = client.handlers().subList(1, scenario.connections());
         hot.start(new Phase(Phase.Kind.TO_SERVER, scenario.size(), scenario.flush(), Phase.ENDLESS), null);
+        // What is tried takes the same way as what is measured, so that it is compiled.
+        var unused = histograms(cold);
         var perConnection = Math.ceilDiv(TRIAL, cold.size());
         var operations = scenario.operations() > 0 ? scenario.operations()
-                : Math.max(1, Math.round(perConnection * scenario.seconds() * 1e9 / run(cold, perConnection, null)));
-        run(cold, Math.ceilDiv(operations, WARMUP), null);
-        var histograms = new ArrayList<AbstractHistogram>();
-        cold.forEach(_ -> histograms.add(Durations.newHistogram()));
+                : Math.max(1, Math.round(perConnection * scenario.seconds() * 1e9 / run(cold, perConnection, unused)));
+        run(cold, Math.ceilDiv(operations, WARMUP), unused);
+        var histograms = histograms(cold);
         client.awaitStart();
 
         var before = client.state();
@@ -52,7 +52,11 @@ final class Fairness {
             throws InterruptedException {
         var turns = new InTurn(cold);
         return client.awaitAll(cold, i -> cold.get(i).start(new Phase(Phase.Kind.ECHO, COLD_SIZE, 1, operations),
-                histograms == null ? null : histograms.get(i), turns));
+                histograms.get(i), turns));
+    }
+
+    private static List<AbstractHistogram> histograms(List<ClientHandler> handlers) {
+        return handlers.stream().map(_ -> (AbstractHistogram) Durations.newHistogram()).toList();
     }
 
     /** One connection after the other makes a round trip. */

@@ -66,7 +66,7 @@ record NettyContender(Setting setting) implements Contender {
             var scenario = task.scenario();
             server = start(Child.SERVER, scenario.serverCpus(), List.of());
             var address = await(server, Child.LISTENING, START_SECONDS);
-            client = start(Child.CLIENT, scenario.clientCpus(), List.of(address));
+            client = start(Child.CLIENT, scenario.clientCpus(), List.of(address, Long.toString(server.pid())));
             await(client, Child.READY, START_SECONDS + MEASURE_SECONDS);
             var order = scenario.work() == Work.MEMORY ? Child.TELL_CLEAN_STATE : Child.TELL_STATE;
             var before = serverState(order);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntUnaryOperator;
 import java.util.function.LongSupplier;
 
 /**
@@ -14,7 +16,7 @@ import java.util.function.LongSupplier;
  * finds that the other takes long, because it sleeps. So while sleeps are short the loop tries now and then whether it is
  * worth its while to look for as long as they take, and if so goes on like that for some time, in which the other has
  * its own turn to find that out. From then on both need no more than the usual time. Each try in vain makes the next
- * one rarer.
+ * one rarer. When it comes is left to chance, or else two loops could miss each other's turns for ever.
  * <p>
  * It does not yield while it looks: whoever else has work for the core, as a compiler of the JVM, would keep it for some
  * milliseconds each time, where a loop that sleeps is woken at once.
@@ -24,39 +26,50 @@ final class AdaptiveSpin {
     /** Vain attempts in a row after which looking is given up. */
     private static final int PATIENCE = 8;
 
-    /** How many short sleeps go by before it is tried again; from the first to the last, it doubles. */
+    /**
+     * How many short sleeps go by at most before it is tried again, and half as many at least; from the first to the
+     * last, it doubles. With the last one two loops find each other after some thousand messages, and one that tries in
+     * vain spends about a thousandth of the time on it.
+     */
     private static final int FIRST_INTERVAL = 32;
-    private static final int LAST_INTERVAL = 4096;
+    private static final int LAST_INTERVAL = 1024;
 
     /** A sleep of up to this time is short: about what it takes to wake the other, and be woken by it. */
     private static final long SHORT_SLEEP_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
     /** Successes in a row, after more than the usual time, after which the other is not going to be faster. */
-    private static final int LATE_SUCCESSES = 2 * FIRST_INTERVAL;
+    private static final int LATE_SUCCESSES = LAST_INTERVAL / 8;
 
     /** How often a spinning loop looks at the clock: reading it costs as much as a turn. */
     private static final int TURNS_PER_CLOCK_READ = 8;
 
     private final long usualNanos;
     private final LongSupplier clock;
+    private final IntUnaryOperator random;
     private long limitNanos;
     private long lastSleepNanos;
     private long sinceNanos;
     private int vain;
     private int skipped;
     private int interval = FIRST_INTERVAL;
+    private int skipsBeforeTry = FIRST_INTERVAL;
     private int turns;
     private boolean late;
     private int lateSuccesses;
 
     AdaptiveSpin(long usualNanos) {
-        this(usualNanos, System::nanoTime);
+        this(usualNanos, System::nanoTime, new SplittableRandom()::nextInt);
     }
 
-    /** With another clock, for tests. */
-    AdaptiveSpin(long usualNanos, LongSupplier clock) {
+    /**
+     * With another clock and other chances, for tests.
+     *
+     * @param random gives a number from 0 up to, but not including, the one that it is given
+     */
+    AdaptiveSpin(long usualNanos, LongSupplier clock, IntUnaryOperator random) {
         this.usualNanos = usualNanos;
         this.clock = clock;
+        this.random = random;
         limitNanos = usualNanos;
     }
 
@@ -69,6 +82,7 @@ final class AdaptiveSpin {
         if (!late) {
             vain = 0;
             interval = FIRST_INTERVAL;
+            skipsBeforeTry = FIRST_INTERVAL;
             limitNanos = usualNanos;
             lateSuccesses = 0;
         } else if (++lateSuccesses < LATE_SUCCESSES) {
@@ -96,7 +110,7 @@ final class AdaptiveSpin {
             return false;
         }
         if (vain >= PATIENCE) {
-            if (lastSleepNanos > SHORT_SLEEP_NANOS || ++skipped < interval) {
+            if (lastSleepNanos > SHORT_SLEEP_NANOS || ++skipped < skipsBeforeTry) {
                 return false;
             }
             skipped = 0;
@@ -125,6 +139,7 @@ final class AdaptiveSpin {
     private void giveUp() {
         vain = PATIENCE;
         interval = Math.min(LAST_INTERVAL, 2 * interval);
+        skipsBeforeTry = interval - random.applyAsInt(interval / 2);
         limitNanos = usualNanos;
         lateSuccesses = 0;
     }

@@ -3,6 +3,7 @@ package io.github.nettyucx.channel;
 
 import org.junit.jupiter.api.Test;
 
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -44,7 +45,7 @@ class AdaptiveSpinTest {
 
     @Test
     void looksForTheWholeTimeBeforeItSleeps() {
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick);
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0);
         long start = nanos;
         assertTrue(looksInVain(spin));
         assertTrue(nanos - start >= LIMIT_NANOS);
@@ -52,7 +53,7 @@ class AdaptiveSpinTest {
 
     @Test
     void goesOnLookingWhileThatPays() {
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick);
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0);
         for (int i = 0; i < 1000; i++) {
             assertTrue(spin.again());
             spin.worked();
@@ -62,19 +63,19 @@ class AdaptiveSpinTest {
 
     @Test
     void sleepsAtOnceWhenLookingIsInVainAndTriesAgainMoreAndMoreRarely() {
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick);
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0);
         assertEquals(8, looksIn(spin, 8));
         assertEquals(0, looksIn(spin, 31));
         assertEquals(1, looksIn(spin, 1));
         assertEquals(0, looksIn(spin, 63));
         assertEquals(1, looksIn(spin, 1));
         looksIn(spin, 100_000);
-        assertEquals(10, looksIn(spin, 10 * 4096));
+        assertEquals(10, looksIn(spin, 10 * 1024));
     }
 
     @Test
     void looksAsUsualAfterASuccess() {
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick);
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0);
         looksIn(spin, 8);
         assertEquals(0, looksIn(spin, 31));
         assertTrue(spin.again());
@@ -86,7 +87,7 @@ class AdaptiveSpinTest {
     @Test
     void aTryTakesAsLongAsASleepAndGoesOnLikeThatForSomeTime() {
         long patient = 5 * LIMIT_NANOS;
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick);
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0);
         for (int i = 0; i < 8 + 31; i++) {
             while (spin.again()) {
                 continue;
@@ -99,12 +100,12 @@ class AdaptiveSpinTest {
             spin.worked();
             successes++;
         }
-        assertEquals(64, successes);
+        assertEquals(128, successes);
     }
 
     @Test
     void doesNotTryWhileSleepsAreLong() {
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick);
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0);
         looksIn(spin, 8);
         int looked = 0;
         for (int i = 0; i < 1000; i++) {
@@ -113,6 +114,65 @@ class AdaptiveSpinTest {
         }
         // The one that the sleeps before have led to is due at most.
         assertTrue(looked <= 1, "tried again");
+    }
+
+    @Test
+    void twoLoopsThatFindEachOtherSlowBecauseTheySleepFindOutInTime() {
+        int slowest = 0;
+        for (int seed = 0; seed < 1000; seed++) {
+            SplittableRandom random = new SplittableRandom(seed);
+            Loop one = new Loop(random.split());
+            Loop other = new Loop(random.split());
+            int roundTrips = 0;
+            // A turn of one is followed by one of the other.
+            long sent = Math.max(one.idleSince, other.idleSince);
+            long begun;
+            do {
+                begun = sent;
+                sent = one.answer(other.answer(sent));
+                roundTrips++;
+            } while (sent - begun > 4 * TRANSFER_NANOS && roundTrips < 100_000);
+            slowest = Math.max(slowest, roundTrips);
+        }
+        assertTrue(slowest <= MOST_SLOW_ROUND_TRIPS, slowest + " slow round trips");
+    }
+
+    /** About a second's. */
+    private static final int MOST_SLOW_ROUND_TRIPS = 30_000;
+    private static final long TRANSFER_NANOS = TimeUnit.MICROSECONDS.toNanos(1);
+    private static final long WAKE_UP_NANOS = TimeUnit.MICROSECONDS.toNanos(25);
+
+    /** One that has tried for long in vain, and so does it as rarely as can be. Its answers take no time. */
+    private static final class Loop {
+
+        private final AdaptiveSpin spin;
+        private long now;
+        private long idleSince;
+
+        Loop(SplittableRandom random) {
+            spin = new AdaptiveSpin(LIMIT_NANOS, () -> now += TICK_NANOS, random::nextInt);
+            looksIn(spin, 20_000 + random.nextInt(10_000));
+            idleSince = now;
+        }
+
+        /** @return when the answer to a message that is sent at that time arrives */
+        long answer(long sent) {
+            long arrival = sent + TRANSFER_NANOS;
+            now = idleSince;
+            while (spin.again()) {
+                if (now >= arrival) {
+                    spin.worked();
+                    idleSince = now;
+                    return now;
+                }
+                now += TICK_NANOS / 8;
+            }
+            long slept = now;
+            now = Math.max(now, arrival) + WAKE_UP_NANOS;
+            spin.slept(now - slept);
+            idleSince = now;
+            return now;
+        }
     }
 
     /** @return whether the loop has looked for so long */
@@ -128,6 +188,6 @@ class AdaptiveSpinTest {
 
     @Test
     void neverLooksWithoutATime() {
-        assertFalse(looksInVain(new AdaptiveSpin(0, this::tick)));
+        assertFalse(looksInVain(new AdaptiveSpin(0, this::tick, bound -> 0)));
     }
 }

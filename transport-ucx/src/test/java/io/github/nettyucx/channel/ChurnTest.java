@@ -15,10 +15,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 
-import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -34,7 +30,6 @@ class ChurnTest {
     private static final int AT_A_TIME = 32;
     private static final int ROUNDS = 4;
     private static final int SECONDS = 60;
-    private static final int PAGE = 4096;
     private static final long HEAP_TOLERANCE = 32L * 1024 * 1024;
     /** A bound for what is counted nowhere; the C library keeps what it has been given back. */
     private static final long RESIDENT_TOLERANCE = 128L * 1024 * 1024;
@@ -81,9 +76,9 @@ class ChurnTest {
         // Pools fill, code is compiled.
         connectEchoAndClose(server, connections / ROUNDS, abortive);
         settle(server);
-        int descriptors = openDescriptors();
+        int descriptors = OwnProcess.openDescriptors();
         long heap = NativeHeap.settled(Long.MIN_VALUE);
-        long resident = resident();
+        long resident = OwnProcess.resident();
         long nanos = 0;
         try (Sentinels sentinels = new Sentinels()) {
             for (int round = 0; round < ROUNDS; round++) {
@@ -94,10 +89,10 @@ class ChurnTest {
                 settle(server);
             }
         }
-        assertEquals(descriptors, openDescriptors(), "file descriptors");
+        assertEquals(descriptors, OwnProcess.openDescriptors(), "file descriptors");
         assertEquals(0, leaks.activeBuffers(), "buffers of the channels");
         long heapGrowth = NativeHeap.settled(heap + HEAP_TOLERANCE) - heap;
-        long residentGrowth = resident() - resident;
+        long residentGrowth = OwnProcess.resident() - resident;
         System.out.println(connections + (abortive ? " connections that were reset: " : " connections: ")
                 + connections * 1_000_000_000L / nanos + " per second; growth in bytes: heap " + heapGrowth
                 + ", resident " + residentGrowth);
@@ -167,19 +162,5 @@ class ChurnTest {
             Thread.sleep(50);
         }
         assertEquals(1, serving.submit(() -> TestLoops.driver(serving).channelCount()).get(), "registered channels");
-    }
-
-    private static int openDescriptors() throws IOException {
-        int descriptors = 0;
-        try (DirectoryStream<Path> open = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
-            for (Path ignored : open) {
-                descriptors++;
-            }
-        }
-        return descriptors;
-    }
-
-    private static long resident() throws IOException {
-        return Long.parseLong(Files.readString(Path.of("/proc/self/statm")).split(" ")[1]) * PAGE;
     }
 }

@@ -15,10 +15,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 
-import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -34,7 +30,6 @@ class ManyConnectionsTest {
     private static final int CONNECTIONS = 1000;
     private static final int ROUNDS = 3;
     private static final int SECONDS = 60;
-    private static final int PAGE = 4096;
 
     /**
      * How much more of the C library's heap may be in use after all rounds than after the first. An endpoint takes 3 KB
@@ -71,17 +66,17 @@ class ManyConnectionsTest {
         // Pools fill, code is compiled.
         connectEchoAndClose(server);
         awaitWorkersGone();
-        int descriptors = openDescriptors();
+        int descriptors = OwnProcess.openDescriptors();
         long heap = NativeHeap.settled(Long.MIN_VALUE);
-        long resident = resident();
+        long resident = OwnProcess.resident();
         for (int round = 0; round < ROUNDS; round++) {
             connectEchoAndClose(server);
             awaitWorkersGone();
-            assertEquals(descriptors, openDescriptors(), "file descriptors");
+            assertEquals(descriptors, OwnProcess.openDescriptors(), "file descriptors");
             assertEquals(0, leaks.activeBuffers(), "buffers of the channels");
         }
         long heapGrowth = NativeHeap.settled(heap + HEAP_TOLERANCE) - heap;
-        long residentGrowth = resident() - resident;
+        long residentGrowth = OwnProcess.resident() - resident;
         System.out.println("growth in bytes: heap " + heapGrowth + ", resident " + residentGrowth);
         assertTrue(heapGrowth <= HEAP_TOLERANCE, () -> "growth of the native heap in bytes: " + heapGrowth);
         assertTrue(residentGrowth <= RESIDENT_TOLERANCE, () -> "growth of resident memory: " + residentGrowth);
@@ -125,20 +120,6 @@ class ManyConnectionsTest {
             assertEquals(0, loop.submit(() -> driver.engine().orphanCount()).get(), "operations in flight");
             assertEquals(kept, loop.submit(driver::channelCount).get(), "registered channels");
         }
-    }
-
-    private static int openDescriptors() throws IOException {
-        int descriptors = 0;
-        try (DirectoryStream<Path> open = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
-            for (Path ignored : open) {
-                descriptors++;
-            }
-        }
-        return descriptors;
-    }
-
-    private static long resident() throws IOException {
-        return Long.parseLong(Files.readString(Path.of("/proc/self/statm")).split(" ")[1]) * PAGE;
     }
 
     private static final class EchoHandler extends ChannelInboundHandlerAdapter {

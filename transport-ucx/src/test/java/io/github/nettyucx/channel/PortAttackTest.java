@@ -128,7 +128,7 @@ class PortAttackTest {
             }
         }
         awaitDescriptors(Integer.MAX_VALUE);
-        int descriptors = openDescriptors();
+        int descriptors = OwnProcess.openDescriptors();
         long heap = NativeHeap.settled(Long.MIN_VALUE);
         for (Attack attack : attacks()) {
             // Of ten thousand of these one crashes UCX, which nobody can prevent; see docs/reliability.md.
@@ -233,25 +233,15 @@ class PortAttackTest {
     /** UCX's asynchronous thread closes what is at its end, the loop what its connections had. */
     private static void awaitDescriptors(int expected) throws Exception {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        int open = openDescriptors();
+        int open = OwnProcess.openDescriptors();
         while (expected == Integer.MAX_VALUE ? deadline - System.nanoTime() > TimeUnit.SECONDS.toNanos(17)
                 : open > expected) {
             if (System.nanoTime() - deadline > 0) {
                 assertEquals(expected, open, "file descriptors: " + descriptors());
             }
             Thread.sleep(100);
-            open = openDescriptors();
+            open = OwnProcess.openDescriptors();
         }
-    }
-
-    private static int openDescriptors() throws IOException {
-        int descriptors = 0;
-        try (DirectoryStream<Path> open = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
-            for (Path ignored : open) {
-                descriptors++;
-            }
-        }
-        return descriptors;
     }
 
     /** What they lead to, and the TCP connections of all processes. */

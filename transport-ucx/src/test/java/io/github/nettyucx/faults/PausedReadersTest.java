@@ -3,6 +3,7 @@ package io.github.nettyucx.faults;
 
 import io.github.nettyucx.channel.Lane;
 import io.github.nettyucx.channel.OnEachLane;
+import io.github.nettyucx.channel.OwnProcess;
 import io.github.nettyucx.channel.Peers;
 import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxSocketChannel;
@@ -71,7 +72,7 @@ class PausedReadersTest {
                         .connect(address)).channel());
             }
             long[] before = memory(peer);
-            long residentBefore = ReaderMain.resident();
+            long residentBefore = OwnProcess.resident();
             senders.forEach(StreamSender::start);
             StreamSender.awaitStandstill(senders);
             // Nothing trickles.
@@ -85,7 +86,7 @@ class PausedReadersTest {
                             + " grew by %.1f MiB, its direct memory by %.1f MiB (bound %d MiB = %d windows of %d MiB +"
                             + " %d MiB); senders completed %.1f MiB; their process grew by %.1f MiB",
                     Lane.current(), seed, CONNECTIONS, sizes, mib(resident), mib(direct), bound / MIB, CONNECTIONS,
-                    WINDOW / MIB, CONSTANT / MIB, mib(completed), mib(ReaderMain.resident() - residentBefore));
+                    WINDOW / MIB, CONSTANT / MIB, mib(completed), mib(OwnProcess.resident() - residentBefore));
             // Not completed: of a rendezvous nothing is done before the reader reads.
             long written = senders.stream().mapToLong(StreamSender::written).sum();
             assertTrue(written > CONNECTIONS * WINDOW / 64, () -> "no more than " + written + " bytes were written");

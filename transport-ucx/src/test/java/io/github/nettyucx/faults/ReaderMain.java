@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.faults;
 
+import io.github.nettyucx.channel.OwnProcess;
 import io.github.nettyucx.channel.Peers;
 import io.github.nettyucx.channel.SeededBytes;
 import io.github.nettyucx.channel.TestLoops;
@@ -13,12 +14,9 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 
-import java.io.IOException;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
@@ -26,7 +24,6 @@ import java.util.concurrent.atomic.AtomicLong;
 /** A program that reads the stream of {@link StreamSender}s when it is told to, and checks every byte. */
 final class ReaderMain {
 
-    private static final int PAGE = 4096;
     private static final AtomicLong RECEIVED = new AtomicLong();
     private static final Queue<Channel> CHANNELS = new ConcurrentLinkedQueue<>();
 
@@ -50,15 +47,10 @@ final class ReaderMain {
             switch (Child.nextCommand()) {
                 case "read" -> CHANNELS.forEach(channel -> channel.config().setAutoRead(true));
                 case "received" -> Child.say("received " + RECEIVED.get());
-                case "memory" -> Child.say("memory " + resident() + ' ' + direct());
+                case "memory" -> Child.say("memory " + OwnProcess.resident() + ' ' + direct());
                 default -> throw new IllegalArgumentException("unknown command");
             }
         }
-    }
-
-    /** Of this process, in bytes. */
-    static long resident() throws IOException {
-        return Long.parseLong(Files.readString(Path.of("/proc/self/statm")).split(" ")[1]) * PAGE;
     }
 
     private static long direct() {

@@ -3,6 +3,7 @@ package io.github.nettyucx.faults;
 
 import io.github.nettyucx.channel.Lane;
 import io.github.nettyucx.channel.OnEachLane;
+import io.github.nettyucx.channel.OwnProcess;
 import io.github.nettyucx.channel.Peers;
 import io.github.nettyucx.channel.UcxChannelOption;
 import io.github.nettyucx.channel.TestLoops;
@@ -82,7 +83,7 @@ class StoppedProcessTest {
                     if (!fromTheStart) {
                         pulse.judge();
                     }
-                    long resident = ReaderMain.resident();
+                    long resident = OwnProcess.resident();
                     sender.start();
                     StreamSender.awaitStandstill(List.of(sender));
                     if (fromTheStart) {
@@ -94,7 +95,7 @@ class StoppedProcessTest {
                     }
                     // How long it stays stopped.
                     Thread.sleep(round == 0 && Faults.FULL ? LONG_STOP_SECONDS * 1000 : STOP_MILLIS);
-                    long growth = ReaderMain.resident() - resident;
+                    long growth = OwnProcess.resident() - resident;
                     mostResident = Math.max(mostResident, growth);
                     assertTrue(growth <= RESIDENT_TOLERANCE, () -> "resident memory grew by " + growth);
                     assertTrue(sender.completed() == sender.total() || !channel.isWritable(), "is writable");

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** What this process occupies, as the kernel counts it. */
+public final class OwnProcess {
+
+    /** Of Linux on x86-64, and as a rule on aarch64. */
+    private static final int PAGE = 4096;
+
+    private OwnProcess() {
+    }
+
+    /** The descriptor with which they are counted is among them. */
+    public static int openDescriptors() throws IOException {
+        int descriptors = 0;
+        try (DirectoryStream<Path> open = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path ignored : open) {
+                descriptors++;
+            }
+        }
+        return descriptors;
+    }
+
+    /** @return in bytes */
+    public static long resident() throws IOException {
+        return Long.parseLong(Files.readString(Path.of("/proc/self/statm")).split(" ")[1]) * PAGE;
+    }
+}
