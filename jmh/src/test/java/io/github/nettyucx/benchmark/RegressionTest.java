@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 class RegressionTest {
     private static final int ROUNDS = 2;
     /** Each is tried before, for two to twenty times as long: until the compilers rest. */
-    private static final double SECONDS = 0.5;
+    private static final double SECONDS = 1;
     /** What misses its bound is measured once more for longer: what disturbs a machine may be over then. */
     private static final double SECOND_CHANCE_SECONDS = 2;
     private static final double MOST_OF_OTHERS = 0.4;
