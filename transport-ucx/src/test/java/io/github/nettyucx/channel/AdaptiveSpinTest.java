@@ -18,6 +18,14 @@ class AdaptiveSpinTest {
 
     private static final long TICK_NANOS = 500;
 
+    private static final long TRANSFER_NANOS = TimeUnit.MICROSECONDS.toNanos(1);
+
+    /** More than the limit: to look is in vain while the other sleeps. */
+    private static final long WAKE_UP_NANOS = TimeUnit.MICROSECONDS.toNanos(25);
+
+    /** At two wake-ups each, about one and a half seconds'. */
+    private static final int MOST_SLOW_ROUND_TRIPS = 30_000;
+
     private long nanos;
 
     /** Time goes on when it is asked for. */
@@ -136,11 +144,6 @@ class AdaptiveSpinTest {
         }
         assertTrue(slowest <= MOST_SLOW_ROUND_TRIPS, slowest + " slow round trips");
     }
-
-    /** About a second's. */
-    private static final int MOST_SLOW_ROUND_TRIPS = 30_000;
-    private static final long TRANSFER_NANOS = TimeUnit.MICROSECONDS.toNanos(1);
-    private static final long WAKE_UP_NANOS = TimeUnit.MICROSECONDS.toNanos(25);
 
     /** One that has tried for long in vain, and so does it as rarely as can be. Its answers take no time. */
     private static final class Loop {
