@@ -139,8 +139,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         writes = unsafe().outboundBuffer();
         if (incoming != null && state == State.UNCONNECTED) {
             try {
-                accept(loopEngine().workerForAccepting(
-                        incoming.localAddress().getAddress(), incoming.clientId()));
+                accept(loopEngine());
             } catch (Throwable t) {
                 // A channel whose registration fails is closed, but never deregistered.
                 super.doDeregister();
@@ -150,13 +149,13 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         }
     }
 
-    private void accept(Worker worker) {
+    private void accept(ProgressEngine engine) {
         try {
-            open(worker, incoming::accept);
+            open(engine.workerForAccepting(incoming.localAddress().getAddress(), incoming.clientId()), incoming::accept);
             attempt = ConnectAttempt.accepting(this, incoming.remoteAddress());
         } catch (IOException e) {
-            // The client has gone, or UCX cannot make sense of its message. A failed registration would be logged
-            // with a stack trace, for each client that somebody chooses to send.
+            // The client has gone, or UCX cannot make sense of its message, or there are no descriptors for it. A failed
+            // registration would be logged with a stack trace, for each client that somebody chooses to send.
             logger.debug("Failed to accept a connection from {}", remote, e);
             metrics.failed(HandshakeFailure.LOCAL_FAILURE, remote, e);
             eventLoop().execute(() -> unsafe().close(voidPromise()));

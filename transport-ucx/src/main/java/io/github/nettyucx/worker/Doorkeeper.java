@@ -6,8 +6,6 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -35,8 +33,6 @@ public final class Doorkeeper implements AutoCloseable {
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(Doorkeeper.class);
 
-    private static final Path LIMITS = Path.of("/proc/self/limits");
-    private static final String DESCRIPTOR_LIMIT = "Max open files";
     private static final long MAX_INTERVAL_MILLIS = 2500;
     private static final long MIN_INTERVAL_MILLIS = 50;
     /** While somebody is being waited for, or descriptors are few. */
@@ -52,7 +48,7 @@ public final class Doorkeeper implements AutoCloseable {
 
     private static final List<Doorkeeper> ALL = new CopyOnWriteArrayList<>();
     private static final SocketTable SOCKETS = new SocketTable(null);
-    private static final int DESCRIPTORS = descriptorLimit();
+    private static final int DESCRIPTORS = DescriptorReserve.PROCESS.processLimit();
     /** Of the process; {@code null} while nobody listens. */
     private static Thread watch;
     private static volatile int rounds;
@@ -270,18 +266,5 @@ public final class Doorkeeper implements AutoCloseable {
             loggedCount = count;
             loggedNanos = now;
         }
-    }
-
-    private static int descriptorLimit() {
-        try {
-            for (String line : Files.readAllLines(LIMITS)) {
-                if (line.startsWith(DESCRIPTOR_LIMIT)) {
-                    return Integer.parseInt(line.substring(DESCRIPTOR_LIMIT.length()).strip().split("\\s+")[0]);
-                }
-            }
-        } catch (IOException | NumberFormatException e) {
-            logger.debug("Failed to read the limit of descriptors.", e);
-        }
-        return Integer.MAX_VALUE;
     }
 }

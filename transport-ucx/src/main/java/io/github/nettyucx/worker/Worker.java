@@ -98,6 +98,7 @@ public final class Worker {
     /** Starts to connect; the answer is not connected before its {@link Endpoint#flush()} has completed. */
     public Endpoint connect(InetSocketAddress remote, InetSocketAddress local, EndpointListener listener)
             throws IOException {
+        DescriptorReserve.PROCESS.check();
         Endpoint endpoint = new Endpoint(this, listener);
         endpoint.attach(ucp.connect(remote, local, true, endpoint));
         endpointOpened();
@@ -106,6 +107,7 @@ public final class Worker {
 
     /** Accepts a connection request that a listener of this or of another loop's worker has received. */
     public Endpoint accept(UcpConnectionRequest request, EndpointListener listener) throws IOException {
+        DescriptorReserve.PROCESS.check();
         Endpoint endpoint = new Endpoint(this, listener);
         endpoint.attach(ucp.accept(request, endpoint));
         endpointOpened();
