@@ -2,11 +2,15 @@
 package io.github.nettyucx.benchmark;
 
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /** Connections that have been used once and are idle: how much memory they take, or processor time. */
 final class Idleness {
     /** Until timers, compilers and the other side have come to rest. */
     private static final long SETTLE_MILLIS = 1000;
+    /** The JIT compilers go on for seconds after so many connections: that is not what idle connections take. */
+    private static final long COMPILED_MILLIS = 30_000;
+    private static final double COMPILERS_REST = 0.005;
 
     private final BenchmarkClient client;
     private final Scenario scenario;
@@ -42,13 +46,23 @@ final class Idleness {
 
     private ClientResult idle() throws InterruptedException {
         client.connectUpTo(scenario.connections());
-        // As above.
-        Thread.sleep(2 * SETTLE_MILLIS);
+        awaitCompilers();
         client.awaitStart();
         var before = client.state();
         // What the idle processes do meanwhile is what is measured.
         Thread.sleep(Math.round(scenario.seconds() * 1000));
         return result(before, client.state());
+    }
+
+    private void awaitCompilers() throws InterruptedException {
+        var deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(COMPILED_MILLIS);
+        boolean rest;
+        do {
+            var before = client.compilers().nanos();
+            Thread.sleep(2 * SETTLE_MILLIS);
+            var share = (client.compilers().nanos() - before) / (2e6 * SETTLE_MILLIS);
+            rest = share <= COMPILERS_REST;
+        } while (!rest && System.nanoTime() - deadline < 0);
     }
 
     private ClientResult result(ProcessState before, ProcessState after) {

@@ -13,9 +13,9 @@ import java.util.stream.Stream;
 /**
  * Keeps some of the process's descriptors free: nothing is made that would take one of the last.
  * <p>
- * While a connection is made or ends, UCX asks the kernel about its TCP interfaces, through sockets that it opens for a
- * moment. Where there is no descriptor for one of them, it ends the process ({@code ucp_worker_set_am_handlers} in
- * {@code ucp_worker.c}, of 1.22 as of 1.13: "failed to set active message handler").
+ * While a connection is made or ends, UCX asks the kernel about its TCP interfaces, with sockets and files that it opens
+ * for a moment. Where there is no descriptor for one of them, it ends the process ({@code ucp_worker_set_am_handlers} in
+ * {@code ucp_worker.c} of 1.22: "failed to set active message handler").
  */
 final class DescriptorReserve {
 

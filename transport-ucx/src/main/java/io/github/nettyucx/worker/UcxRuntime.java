@@ -38,6 +38,14 @@ public final class UcxRuntime {
     private static final Set<String> SHARED_MEMORY =
             Set.of(SHARED_MEMORY_ALIAS, "sm", "mm", "sysv", "posix", "xpmem", "cma", "knem");
 
+    /**
+     * How many endpoints UCX looks at in one round, whether their peers are alive. It could stop after some, by default
+     * 128, until the next round, 20 seconds later. It goes on there even if that endpoint has been destroyed meanwhile, if
+     * that had no lane for keepalive at its end ({@code ucp_worker_keepalive_remove_ep} in {@code ucp_worker.c}, 1.13 to
+     * 1.22), and reads memory that is somebody else's: so whatever the user says, no round stops before its end.
+     */
+    private static final String KEEPALIVE_NUM_EPS = "inf";
+
     /** Of the addresses that connections are made over. */
     enum Family {
         INET("inet,inet6"),
@@ -96,6 +104,7 @@ public final class UcxRuntime {
             if (tls != null) {
                 config.modify("TLS", tls);
             }
+            config.modify("KEEPALIVE_NUM_EPS", KEEPALIVE_NUM_EPS);
             return UcpContext.create(new UcpContextParams()
                     .features(UcpFeature.TAG, UcpFeature.STREAM, UcpFeature.WAKEUP)
                     .mtWorkersShared(true)

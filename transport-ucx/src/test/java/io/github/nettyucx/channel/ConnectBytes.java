@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /** The first bytes that UCX sends when it connects, and what somebody might make of them. */
-final class ConnectBytes {
+public final class ConnectBytes {
 
     /** Length and status of the message. */
     private static final int ENVELOPE = 16;
@@ -23,7 +23,7 @@ final class ConnectBytes {
     }
 
     /** What a client of this transport sends. */
-    static byte[] capture(Peers peers) throws Exception {
+    public static byte[] capture(Peers peers) throws Exception {
         try (ServerSocket listening = new ServerSocket()) {
             listening.bind(Peers.loopback(0));
             CompletableFuture<byte[]> bytes = CompletableFuture.supplyAsync(() -> {
@@ -55,7 +55,7 @@ final class ConnectBytes {
     }
 
     /** The real one with some bits turned over. */
-    static byte[] damaged(byte[] real, SplittableRandom random) {
+    public static byte[] damaged(byte[] real, SplittableRandom random) {
         byte[] bytes = real.clone();
         for (int i = random.nextInt(1, 4); i > 0; i--) {
             bytes[random.nextInt(ENVELOPE, bytes.length)] ^= (byte) (1 << random.nextInt(8));

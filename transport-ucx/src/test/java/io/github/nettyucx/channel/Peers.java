@@ -25,7 +25,7 @@ public final class Peers implements AutoCloseable {
     final EventLoopGroup serverGroup;
     final EventLoopGroup clientGroup;
 
-    Peers() {
+    public Peers() {
         this(1, 1, UcxWaitStrategy.ADAPTIVE);
     }
 
@@ -65,7 +65,7 @@ public final class Peers implements AutoCloseable {
 
     // ------------------------------------------------------------------------------------------- client
 
-    Bootstrap client(ChannelHandler handler) {
+    public Bootstrap client(ChannelHandler handler) {
         return new Bootstrap().group(clientGroup).channel(UcxSocketChannel.class).handler(handler);
     }
 

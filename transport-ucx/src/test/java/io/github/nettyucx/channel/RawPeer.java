@@ -15,6 +15,7 @@ import io.github.nettyucx.ucp.UcpWorker;
 import io.github.nettyucx.ucp.UcpWorkerParams;
 import io.github.nettyucx.ucp.UcsStatus;
 import io.github.nettyucx.ucp.UcxException;
+import io.github.nettyucx.worker.Doorkeeper;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -23,6 +24,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 
 /** A program that speaks UCX, but has a protocol of its own. Everything it does it does on the test's thread. */
@@ -36,6 +38,8 @@ public final class RawPeer implements AutoCloseable {
     private final long plain = UcpRequestParam.allocate(arena);
     private final Queue<UcpConnectionRequest> requests = new ArrayDeque<>();
     private UcpEndpoint endpoint;
+    /** {@code null} if nobody was let in. */
+    private Doorkeeper doorkeeper;
     private volatile int failure = UcsStatus.OK;
 
     public RawPeer() throws UcxException {
@@ -51,6 +55,7 @@ public final class RawPeer implements AutoCloseable {
 
     public InetSocketAddress listen() throws UcxException {
         UcpListener listener = worker.listen(Peers.loopback(0), requests::add);
+        doorkeeper = new Doorkeeper(listener.localAddress(), () -> Integer.MAX_VALUE, new AtomicLong());
         return listener.localAddress();
     }
 
@@ -102,7 +107,14 @@ public final class RawPeer implements AutoCloseable {
                 UcpRequest.free(request);
             }
         }
+        if (doorkeeper != null) {
+            // UCX would use the listener when the message of a client comes that has connected already.
+            doorkeeper.turnAllAway();
+        }
         worker.close();
+        if (doorkeeper != null) {
+            doorkeeper.close();
+        }
         context.close();
         arena.close();
     }

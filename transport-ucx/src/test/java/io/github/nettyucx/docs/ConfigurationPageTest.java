@@ -92,6 +92,7 @@ class ConfigurationPageTest {
     void namesEverySettingOfUcxThatIsChanged() throws IOException {
         Map<String, String> documented = table("Settings of UCX");
         assertEquals("inet,inet6 or inet6,inet", documented.remove("UCX_TCP_AF_PRIO"));
+        assertEquals("inf", documented.remove("UCX_KEEPALIVE_NUM_EPS"));
         assertEquals("y", documented.remove("UCX_RDMA_CM_REUSEADDR"));
         assertEquals("n", documented.remove("UCX_MEM_EVENTS"));
         assertEquals("n", documented.remove("UCX_WARN_UNUSED_ENV_VARS"));
