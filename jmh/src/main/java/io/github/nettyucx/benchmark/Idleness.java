@@ -59,6 +59,7 @@ final class Idleness {
         boolean rest;
         do {
             var before = client.compilers().nanos();
+            // What they take in this time is what is asked.
             Thread.sleep(2 * SETTLE_MILLIS);
             var share = (client.compilers().nanos() - before) / (2e6 * SETTLE_MILLIS);
             rest = share <= COMPILERS_REST;

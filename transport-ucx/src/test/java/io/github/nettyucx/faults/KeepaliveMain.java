@@ -74,10 +74,12 @@ final class KeepaliveMain {
         }
     }
 
+    /** Clients are served meanwhile; the test bounds the wait. */
     private static void awaitBeats(Heartbeat heartbeat) throws InterruptedException {
         long before = heartbeat.beats();
         while (heartbeat.beats() < before + 3) {
             heartbeat.check();
+            // Between two looks at a condition.
             Thread.sleep(5);
         }
     }
