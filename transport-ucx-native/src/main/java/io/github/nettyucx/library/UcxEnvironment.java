@@ -13,7 +13,8 @@ import java.util.Set;
  * The variables that UCX reads while it is being loaded, and what they have to be inside a JVM.
  *
  * <p>They are set in the process's own environment just before UCX is loaded, and only where the user has not set them:
- * an exported variable always wins. Child processes inherit them, unless they are given an environment of their own.
+ * an exported variable wins, but for those that {@link #override} sets when a context is made. Child processes inherit
+ * them, unless they are given an environment of their own.
  */
 public final class UcxEnvironment {
     /**

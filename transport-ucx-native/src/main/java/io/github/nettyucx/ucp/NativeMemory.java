@@ -3,6 +3,7 @@ package io.github.nettyucx.ucp;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 
 /**
  * Reads and writes native memory at a plain address, which costs no allocation. As with any pointer, the caller
@@ -11,6 +12,7 @@ import java.lang.foreign.ValueLayout;
 final class NativeMemory {
 
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
 
     private NativeMemory() {
     }
@@ -25,6 +27,11 @@ final class NativeMemory {
 
     static int getInt(long address) {
         return ALL.get(ValueLayout.JAVA_INT, address);
+    }
+
+    /** The same of an address that another thread writes to. */
+    static int getIntAcquire(long address) {
+        return (int) INT.getAcquire(ALL, address);
     }
 
     static void putInt(long address, int value) {

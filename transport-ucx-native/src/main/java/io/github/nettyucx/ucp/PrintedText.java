@@ -17,7 +17,6 @@ final class PrintedText {
     private static final MethodHandle OPEN_MEMSTREAM =
             bind("open_memstream", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle FCLOSE = bind("fclose", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
-    private static final MethodHandle FREE = bind("free", FunctionDescriptor.ofVoid(JAVA_LONG));
 
     /** Prints to an open {@code FILE}. */
     interface Printer {
@@ -45,7 +44,7 @@ final class PrintedText {
             try {
                 return NativeMemory.getString(address);
             } finally {
-                FREE.invokeExact(address);
+                ProcessAllocator.free(address);
             }
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);

@@ -5,9 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assertions.fail;
 
-import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.nio.file.Files;
@@ -17,8 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,9 +24,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Compares every number that the binding knows about C with the real headers, of the oldest release that is supported
  * and of the newest one: a C program prints them, and no number may be missing on either side.
  *
- * <p>Needs {@code cc}, and the directories with the headers in the properties
- * {@code io.github.nettyucx.test.include.1.16} and {@code .1.22}. {@code -Dio.github.nettyucx.test.requireCc=false}
- * lets it be skipped where there is no compiler.
+ * <p>Needs {@code cc}, see {@link CProgram}, and the directories with the headers in the properties
+ * {@code io.github.nettyucx.test.include.1.16} and {@code .1.22}.
  */
 class UcpLayoutsTest {
 
@@ -80,37 +75,13 @@ class UcpLayoutsTest {
                 + " must name the directory with the headers of UCX " + release);
         assertTrue(Files.exists(Path.of(include, "ucp/api/ucp.h")), "There are no UCX headers in " + include);
         Path executable = directory.resolve("layouts");
-        run("cc", "-Wall", "-Werror", "-I", include, "-o", executable.toString(), PROGRAM.toString());
+        CProgram.compile(directory, "-I", include, "-o", executable.toString(), PROGRAM.toString());
         Map<String, Long> values = new TreeMap<>();
-        for (String line : run(executable.toString())) {
+        for (String line : CProgram.run(directory, executable.toString())) {
             int equals = line.indexOf('=');
             values.put(line.substring(0, equals), Long.valueOf(line.substring(equals + 1)));
         }
         return values;
-    }
-
-    private List<String> run(String... command) throws Exception {
-        Path output = directory.resolve("output");
-        Process process;
-        try {
-            process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
-        } catch (IOException e) {
-            Assumptions.assumeTrue(Boolean.parseBoolean(System.getProperty(PROPERTIES + "requireCc", "true")),
-                    "skipped as " + PROPERTIES + "requireCc=false was given, and there is no C compiler");
-            return fail("The struct layouts can't be checked without a C compiler; install one, or run with -D"
-                    + PROPERTIES + "requireCc=false", e);
-        }
-        assertTrue(process.waitFor(60, TimeUnit.SECONDS), "takes too long: " + command[0]);
-        assertEquals(0, process.exitValue(), () -> command[0] + " failed:\n" + readString(output));
-        return Files.readAllLines(output);
-    }
-
-    private static String readString(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException e) {
-            return e.toString();
-        }
     }
 
     private static Map<String, Long> constants(Class<?> type) {
