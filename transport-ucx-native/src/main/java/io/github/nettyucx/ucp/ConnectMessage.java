@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.ucp;
 
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 
 /**
  * What a client has sent in order to be connected, looked at before UCX is made to read it.
@@ -16,7 +13,7 @@ import java.lang.invoke.MethodHandle;
  * process with 70 bytes. This walks through the message as {@code ucp_address_unpack} does, inside its bounds.
  *
  * <p>UCX has no call that gives the message out. It follows the {@code ucp_conn_request_t}, whose layout is the same in
- * UCX 1.16 to 1.22; of a request that does not look like one nothing is said.
+ * UCX 1.16 to 1.22; of a request that does not look like one, or whose size cannot be right, nothing is said.
  */
 final class ConnectMessage {
 
@@ -62,9 +59,12 @@ final class ConnectMessage {
     private static final boolean USUAL_ADDRESSES =
             System.getenv("UCX_UNIFIED_MODE") == null && System.getenv("UCX_CM_USE_ALL_DEVICES") == null;
 
-    private static final MethodHandle MALLOC_USABLE_SIZE = Linker.nativeLinker().downcallHandle(
-            Linker.nativeLinker().defaultLookup().findOrThrow("malloc_usable_size"),
-            FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+    /**
+     * Far above what UCX sends, and what it takes: {@code UCX_TCP_CM_PRIV_DATA_LEN}, whose default is 2048, and 16
+     * bytes.
+     */
+    private static final int LARGEST = 64 * 1024;
+    private static final boolean USUAL_LENGTH = System.getenv("UCX_TCP_CM_PRIV_DATA_LEN") == null;
 
     private final byte[] bytes;
     private final boolean errorHandling;
@@ -88,8 +88,21 @@ final class ConnectMessage {
         if (!isUnderstood(request, listener)) {
             return null;
         }
-        byte[] bytes = NativeMemory.getBytes(request + MESSAGE, usableSize(request) - MESSAGE);
+        // The length of the message is known to nobody any more. This is as long or longer, all of it UCX's memory.
+        long length = ProcessAllocator.usableSize(request) - MESSAGE;
+        if (!isPossible(length)) {
+            return null;
+        }
+        byte[] bytes = NativeMemory.getBytes(request + MESSAGE, Math.min(length, LARGEST));
         return new ConnectMessage(bytes, errorHandling).problem();
+    }
+
+    /**
+     * A UCX that does not use the process's allocator may have any length here. Of a message that is as long no more is
+     * looked at than {@link #LARGEST}, within which what UCX sends ends.
+     */
+    private static boolean isPossible(long length) {
+        return length >= 0 && (length <= LARGEST || !USUAL_LENGTH);
     }
 
     /**
@@ -107,15 +120,6 @@ final class ConnectMessage {
         }
         int family = NativeMemory.getInt(request + CLIENT_ADDRESS) & 0xffff;
         return family == UcpConstants.AF_INET || family == UcpConstants.AF_INET6;
-    }
-
-    private static long usableSize(long address) {
-        try {
-            // The length of the message is known to nobody any more. This is up to 23 bytes more, all of them UCX's.
-            return (long) MALLOC_USABLE_SIZE.invokeExact(address);
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
-        }
     }
 
     String problem() {

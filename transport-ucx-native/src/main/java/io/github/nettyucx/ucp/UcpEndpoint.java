@@ -43,8 +43,10 @@ public final class UcpEndpoint implements AutoCloseable {
         // Before the request is taken, for then it must come to an end.
         params.validate();
         long workerAddress = worker.address();
+        TcpConnection connection = null;
         if (request != null) {
             request.listener().beginAccept(request);
+            connection = TcpConnection.of(request.address(), request.connection());
         }
         id = Upcalls.ENDPOINTS.register(this);
         boolean created = false;
@@ -52,6 +54,9 @@ public final class UcpEndpoint implements AutoCloseable {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             int status = (byte) UcpFunctions.EP_CREATE.invokeExact(
                     workerAddress, params.write(arena, id), out.address());
+            if (status != UcsStatus.OK && connection != null) {
+                connection.occupyNumber();
+            }
             UcsStatus.check(params.purpose(), status);
             address = out.get(ValueLayout.JAVA_LONG, 0);
             created = true;
@@ -66,6 +71,9 @@ public final class UcpEndpoint implements AutoCloseable {
             if (!created) {
                 Upcalls.ENDPOINTS.unregister(id);
             }
+        }
+        if (connection != null) {
+            connection.awaitAnswer();
         }
     }
 

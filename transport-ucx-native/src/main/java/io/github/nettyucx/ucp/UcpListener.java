@@ -37,6 +37,7 @@ public final class UcpListener implements AutoCloseable {
         this.worker = worker;
         this.handler = handler;
         id = Upcalls.LISTENERS.register(this);
+        TcpConnection.prepare();
         boolean created = false;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment sockaddr = UcsSockAddr.encode(arena, local);
@@ -113,8 +114,12 @@ public final class UcpListener implements AutoCloseable {
             throw new IllegalStateException("The connection request has been accepted or rejected before");
         }
         pending.remove(request);
+        TcpConnection connection = TcpConnection.of(request.address(), request.connection());
         try {
             int status = (byte) UcpFunctions.LISTENER_REJECT.invokeExact(listener, request.address());
+            if (connection != null) {
+                connection.occupyNumber();
+            }
             UcsStatus.check("Rejecting " + request.clientAddress(), status);
         } catch (UcxException e) {
             throw e;
@@ -158,21 +163,13 @@ public final class UcpListener implements AutoCloseable {
 
     /** The upcall. */
     void requested(long requestAddress) {
-        String problem = ConnectMessage.problemOf(requestAddress, address(), handler.isErrorHandlingRequired());
-        if (problem != null) {
-            turnAway(requestAddress);
-            handler.onUnintelligibleRequest(problem);
+        UcpConnectionRequest request = examine(requestAddress);
+        if (request == null) {
             return;
         }
-        long connection = ConnectMessage.connectionOf(requestAddress, address());
-        UcpConnectionRequest request = new UcpConnectionRequest(this, requestAddress, connection);
-        if (connection != 0 && isRepeated(request)) {
-            handler.onUnintelligibleRequest("a second message to connect");
-            return;
-        }
-        pending.add(request);
         boolean handled = false;
         try {
+            pending.add(request);
             handler.onConnectionRequest(request);
             handled = true;
         } finally {
@@ -183,11 +180,49 @@ public final class UcpListener implements AutoCloseable {
     }
 
     /**
-     * Whether the client's connection has been asked for before. UCX makes a request of every message that comes before
-     * the first is accepted; whoever accepts or rejects two of the same connection has UCX use freed memory. The second
-     * is left alone, which costs its memory, and so that there is no third its connection is closed if it can be.
+     * Whoever asks must not wait for ever because something fails here: then the request is rejected.
+     *
+     * @return {@code null} if the client has been turned away, and the handler knows
      */
-    private boolean isRepeated(UcpConnectionRequest request) {
+    private UcpConnectionRequest examine(long requestAddress) {
+        UcpConnectionRequest request = null;
+        boolean decided = false;
+        try {
+            String problem = ConnectMessage.problemOf(requestAddress, address(), handler.isErrorHandlingRequired());
+            if (problem == null) {
+                long connection = ConnectMessage.connectionOf(requestAddress, address());
+                request = new UcpConnectionRequest(this, requestAddress, connection);
+                UcpConnectionRequest first = connection == 0 ? request : firstOf(request);
+                decided = true;
+                if (first == request) {
+                    return request;
+                }
+                turnAwayFirst(first);
+                handler.onUnintelligibleRequest("a second message to connect");
+            } else {
+                decided = true;
+                turnAway(requestAddress);
+                handler.onUnintelligibleRequest(problem);
+            }
+            return null;
+        } finally {
+            if (!decided) {
+                if (request != null) {
+                    // It may be known as its connection's first already.
+                    request.take();
+                }
+                reject(requestAddress);
+            }
+        }
+    }
+
+    /**
+     * The request by which the client's connection was asked for first. UCX makes a request of every message that comes
+     * before the first is accepted; whoever accepts or rejects two of the same connection has UCX use freed memory. So
+     * the second is left alone, which costs its memory, and so that there is no third its connection is closed if it
+     * can be.
+     */
+    private UcpConnectionRequest firstOf(UcpConnectionRequest request) {
         for (UcpConnectionRequest old = arrived.peek(); old != null && !old.isRecent(); old = arrived.peek()) {
             arrived.remove();
             connections.remove(old.connection(), old);
@@ -196,21 +231,27 @@ public final class UcpListener implements AutoCloseable {
         if (first == null || !first.isRecent() || !Objects.equals(first.clientAddress(), request.clientAddress())) {
             connections.put(request.connection(), request);
             arrived.add(request);
-            return false;
+            return request;
         }
+        return first;
+    }
+
+    private void turnAwayFirst(UcpConnectionRequest first) {
         if (first.take()) {
             pending.remove(first);
             turnAway(first.address());
         }
-        return true;
     }
 
     private void turnAway(long requestAddress) {
-        TcpClient client = TcpClient.reset(requestAddress, address());
-        if (client == null) {
-            reject(requestAddress);
-        } else {
-            leaving.add(client);
+        boolean leaves = false;
+        try {
+            TcpClient client = TcpClient.reset(requestAddress, address());
+            leaves = client != null && leaving.add(client);
+        } finally {
+            if (!leaves) {
+                reject(requestAddress);
+            }
         }
     }
 
