@@ -8,6 +8,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /**
@@ -29,21 +32,41 @@ final class DescriptorReserve {
     private static final int LEAST = 32;
     private static final int MOST = 256;
     private static final int PART_OF_LIMIT = 16;
-    /** At most, of a connection with a worker of its own. */
-    private static final int TAKEN_EACH_TIME = 16;
-    private static final long COUNT_AGE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** At most. */
+    private static final int TAKEN_BY_WORKER = 16;
+    /** The connection manager's socket, of one that is asked for or that asks. */
+    private static final int TAKEN_AT_ONCE = 1;
+    /**
+     * What a connection takes when the two sides have heard of each other: two, for the lanes, were measured over
+     * shared memory and over tcp. One more is for hosts with more devices.
+     */
+    private static final int TAKEN_LATER = 3;
+    /** How old a count may be that is not cheap. */
+    static final long COUNT_AGE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** Many are counted for a tenth of a second, and longer: counting may take such a part of the time at most. */
+    static final int COUNTING_PART = 10;
     private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /** Of the process. */
-    static final DescriptorReserve PROCESS = new DescriptorReserve(limit(), DescriptorReserve::inUse, isCountCheap());
+    static final DescriptorReserve PROCESS = new DescriptorReserve(
+            limit(), DescriptorReserve::inUse, isCountCheap(), System::nanoTime);
 
     private final int limit;
     private final int reserve;
     private final Count count;
     private final boolean countIsCheap;
-    private int used;
-    private long countedNanos = System.nanoTime() - COUNT_AGE_NANOS;
-    private long loggedNanos = System.nanoTime() - LOG_INTERVAL_NANOS;
+    private final LongSupplier clock;
+    /** Connections that have not taken all that they are going to. Any thread ends one, and waits for no count. */
+    private final AtomicInteger connecting = new AtomicInteger();
+    /** What was taken after the last count, or so. */
+    private final AtomicInteger taken = new AtomicInteger();
+    /** Of the one who counts. The others go by the last count, and what was taken since: nobody waits for the next. */
+    private final ReentrantLock counting = new ReentrantLock();
+    private volatile boolean everCounted;
+    private volatile int counted;
+    private long countedNanos;
+    private long countTookNanos;
+    private long loggedNanos;
     private int refused;
 
     /** How many descriptors are in use. */
@@ -52,10 +75,12 @@ final class DescriptorReserve {
     }
 
     /** @param countIsCheap whether they may be counted each time */
-    DescriptorReserve(int limit, Count count, boolean countIsCheap) {
+    DescriptorReserve(int limit, Count count, boolean countIsCheap, LongSupplier clock) {
         this.limit = limit;
         this.count = count;
         this.countIsCheap = countIsCheap;
+        this.clock = clock;
+        loggedNanos = clock.getAsLong() - LOG_INTERVAL_NANOS;
         reserve = Math.clamp(limit / PART_OF_LIMIT, LEAST, MOST);
     }
 
@@ -64,21 +89,89 @@ final class DescriptorReserve {
         return limit;
     }
 
+    /** Whether nothing would be made now, with as many in use. */
+    boolean isFew(int inUse) {
+        return inUse > limit - reserve;
+    }
+
     /**
-     * To be called before something that takes descriptors is made. Any thread.
+     * To be called before a worker is made. Any thread.
      *
      * @throws IOException if only those are left that UCX has to find
      */
-    synchronized void check() throws IOException {
-        long now = System.nanoTime();
-        if (countIsCheap || isFew() || now - countedNanos >= COUNT_AGE_NANOS) {
-            used = count.get();
-            countedNanos = now;
+    void beginWorker() throws IOException {
+        check(TAKEN_BY_WORKER, 0);
+    }
+
+    /**
+     * To be called before a connection is asked for or accepted, and {@link #endConnecting} once when this is over.
+     * Most of its descriptors UCX takes later, when nobody can be told any more that there are none. Where it finds
+     * none for a lane that comes in, it closes the socket that all lanes of the worker come in by, for good
+     * ({@code uct_tcp_iface_connect_handler} in {@code tcp_iface.c} of 1.22). Any thread.
+     *
+     * @throws IOException if those that are left are for UCX, and for the connections that are being made
+     */
+    void beginConnecting() throws IOException {
+        check(TAKEN_AT_ONCE, 1);
+    }
+
+    /**
+     * To be called when UCX takes no more descriptors for a connection. Any thread.
+     *
+     * @param connected whether it has taken them; otherwise the connection has come to nothing
+     */
+    void endConnecting(boolean connected) {
+        if (connected) {
+            taken.addAndGet(TAKEN_LATER);
         }
+        connecting.decrementAndGet();
+    }
+
+    private void check(int takenAtOnce, int connections) throws IOException {
+        if (mayCount()) {
+            try {
+                countIfDue();
+            } finally {
+                counting.unlock();
+            }
+        }
+        take(takenAtOnce, connections);
+    }
+
+    /** Whether the caller has {@link #counting}; it has waited for that only if there has been no count so far. */
+    private boolean mayCount() {
+        if (everCounted) {
+            return counting.tryLock();
+        }
+        counting.lock();
+        return true;
+    }
+
+    private void countIfDue() throws IOException {
+        long start = clock.getAsLong();
+        if (everCounted && !countIsCheap) {
+            long age = start - countedNanos;
+            if (age < COUNT_AGE_NANOS || age < COUNTING_PART * countTookNanos) {
+                return;
+            }
+        }
+        int before = taken.get();
+        int now = count.get();
+        synchronized (this) {
+            counted = now;
+            // What was taken during the count stays: it may be in the count, too.
+            taken.addAndGet(-before);
+        }
+        countedNanos = clock.getAsLong();
+        countTookNanos = countedNanos - start;
+        everCounted = true;
+    }
+
+    private synchronized void take(int takenAtOnce, int connections) throws IOException {
         if (isFew()) {
             refused++;
-            String problem = "too many open files: " + used + " of " + limit + " descriptors are in use, and the last "
-                    + reserve + " are kept for UCX, which ends the process where it finds none; raise the limit (ulimit -n)";
+            String problem = problem();
+            long now = clock.getAsLong();
             if (now - loggedNanos >= LOG_INTERVAL_NANOS) {
                 logger.warn("{} connection(s) could not be made: {}", refused, problem);
                 loggedNanos = now;
@@ -86,11 +179,21 @@ final class DescriptorReserve {
             }
             throw new IOException(problem);
         }
-        used += TAKEN_EACH_TIME;
+        taken.addAndGet(takenAtOnce);
+        connecting.addAndGet(connections);
     }
 
     private boolean isFew() {
-        return used > limit - reserve;
+        return (long) counted + taken.get() + (long) connecting.get() * TAKEN_LATER > limit - reserve;
+    }
+
+    private String problem() {
+        int others = connecting.get();
+        String later = others == 0 ? "" : ", " + others + " connection(s) that are being made take up to "
+                + others * TAKEN_LATER + " more";
+        return "too many open files: " + (counted + taken.get()) + " of " + limit + " descriptors are in use" + later
+                + ", and the last " + reserve + " are kept for UCX, which ends the process where it finds none;"
+                + " raise the limit (ulimit -n)";
     }
 
     /** Linux 6.2 and later tell by the size of the directory, which takes no descriptor and a microsecond. */

@@ -5,6 +5,8 @@ import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -49,15 +51,23 @@ public final class Doorkeeper implements AutoCloseable {
     private static final List<Doorkeeper> ALL = new CopyOnWriteArrayList<>();
     private static final SocketTable SOCKETS = new SocketTable(null);
     private static final int DESCRIPTORS = DescriptorReserve.PROCESS.processLimit();
+    private static final InetAddress ANY_IPV4 = InetAddress.ofLiteral("0.0.0.0");
+    private static final InetAddress ANY_IPV6 = InetAddress.ofLiteral("::");
+    /**
+     * Whose connection requests have come, as long as their connections and their sockets are there. Of the process:
+     * connections outlive their listener, and a later one has the same port.
+     */
+    private static final Map<Addresses, Guest> GUESTS = new ConcurrentHashMap<>();
     /** Of the process; {@code null} while nobody listens. */
     private static Thread watch;
     private static volatile int rounds;
+    /** In use when they were last looked through. Only used under the lock. */
+    private static int descriptors;
+    private static long complainedNanos = System.nanoTime() - LOG_INTERVAL_NANOS;
 
     private final InetSocketAddress listening;
     private final IntSupplier timeoutMillis;
-    /** Whose connection requests have come, as long as their connections and their sockets are there. */
-    private final Map<InetSocketAddress, Guest> announced = new ConcurrentHashMap<>();
-    /** The others, and since when they are known. Only used under the lock. */
+    /** Who has connected and sent no connection request, and since when they are known. Only used under the lock. */
     private final Map<InetSocketAddress, Long> strangers = new HashMap<>();
     private final AtomicLong turnedAway = new AtomicLong();
     private final AtomicLong total;
@@ -75,21 +85,31 @@ public final class Doorkeeper implements AutoCloseable {
         this.timeoutMillis = timeoutMillis;
         this.total = total;
         synchronized (Doorkeeper.class) {
-            ALL.add(this);
             if (watch == null) {
+                SOCKETS.prepare();
                 watch = Thread.ofPlatform().daemon().name("netty-ucx-doorkeeper").start(Doorkeeper::keepWatch);
             }
+            // Only then: where no thread can be started nobody closes this one.
+            ALL.add(this);
         }
     }
 
+    /** @param local the listener's, whose address may be a wildcard */
+    private record Addresses(InetSocketAddress local, InetSocketAddress remote) {
+    }
+
     /** A client whose connection request has come. */
-    public final class Guest {
+    public static final class Guest {
 
-        private final InetSocketAddress client;
-        private final int round = rounds;
+        /** {@code null} if UCX cannot tell where the client is. */
+        private final Addresses addresses;
+        /** A round that begins later than this one finds the guest. */
+        private volatile int arrived = Integer.MAX_VALUE;
+        /** The last round that found the socket. Only used under the lock. */
+        private int seen;
 
-        private Guest(InetSocketAddress client) {
-            this.client = client;
+        private Guest(Addresses addresses) {
+            this.addresses = addresses;
         }
 
         /**
@@ -97,21 +117,34 @@ public final class Doorkeeper implements AutoCloseable {
          * somebody else.
          */
         public void left() {
-            if (client != null) {
-                announced.remove(client, this);
+            if (addresses != null) {
+                GUESTS.remove(addresses, this);
             }
         }
     }
 
     /**
-     * A connection request has come. Any thread.
+     * A connection request has come. Any thread. The guest is known until it {@linkplain Guest#left() leaves}, also
+     * when this has been closed.
      *
      * @param client where from; {@code null} if UCX cannot tell
      */
     public Guest announced(InetSocketAddress client) {
-        Guest guest = new Guest(client);
-        if (client != null) {
-            announced.put(client, guest);
+        if (client == null) {
+            return new Guest(null);
+        }
+        Guest guest = new Guest(new Addresses(listening, client));
+        GUESTS.put(guest.addresses, guest);
+        guest.arrived = rounds;
+        return guest;
+    }
+
+    /** Whose socket it is; {@code null} if it is not that of a guest. */
+    private static Guest guest(InetSocketAddress local, InetSocketAddress remote) {
+        Guest guest = GUESTS.get(new Addresses(local, remote));
+        if (guest == null) {
+            InetAddress any = local.getAddress() instanceof Inet4Address ? ANY_IPV4 : ANY_IPV6;
+            guest = GUESTS.get(new Addresses(new InetSocketAddress(any, local.getPort()), remote));
         }
         return guest;
     }
@@ -140,10 +173,13 @@ public final class Doorkeeper implements AutoCloseable {
         synchronized (Doorkeeper.class) {
             long now = System.nanoTime();
             try {
-                SOCKETS.forEach((descriptor, local, remote) -> isOurs(local) && !announced.containsKey(remote)
-                        ? SocketTable.Action.RESET : SocketTable.Action.LEAVE);
+                SOCKETS.forEach((descriptor, local, remote) -> {
+                    if (isOurs(local) && guest(local, remote) == null) {
+                        SOCKETS.reset(descriptor, local, remote);
+                    }
+                });
             } catch (IOException | RuntimeException e) {
-                logger.warn("Failed to look through the sockets of {}.", listening, e);
+                complain(e);
             }
             report(now);
         }
@@ -154,9 +190,12 @@ public final class Doorkeeper implements AutoCloseable {
         turnAllAway();
         synchronized (Doorkeeper.class) {
             ALL.remove(this);
-            if (ALL.isEmpty() && watch != null) {
-                watch.interrupt();
-                watch = null;
+            if (ALL.isEmpty()) {
+                if (watch != null) {
+                    watch.interrupt();
+                    watch = null;
+                }
+                SOCKETS.close();
             }
         }
     }
@@ -177,11 +216,23 @@ public final class Doorkeeper implements AutoCloseable {
                 }
                 try {
                     interval = look();
-                } catch (IOException | RuntimeException e) {
-                    logger.warn("Failed to look through the sockets.", e);
+                } catch (Throwable t) {
+                    // Whatever it is, an OutOfMemoryError too: nobody else keeps watch.
                     interval = MAX_INTERVAL_MILLIS;
+                    complain(t);
                 }
             }
+        }
+    }
+
+    /** To be called under the lock. */
+    private static void complain(Throwable cause) {
+        long now = System.nanoTime();
+        if (now - complainedNanos >= LOG_INTERVAL_NANOS) {
+            complainedNanos = now;
+            logger.warn("Failed to look through the sockets: who connects and says nothing may stay.", cause);
+        } else {
+            logger.debug("Failed to look through the sockets.", cause);
         }
     }
 
@@ -195,20 +246,27 @@ public final class Doorkeeper implements AutoCloseable {
             strangers += each.strangers.size();
         }
         long now = System.nanoTime();
-        boolean hurry = strangers > DESCRIPTORS / 4;
-        int descriptors = SOCKETS.forEach((descriptor, local, remote) -> {
+        // Where there are too few for a connection, a client has nothing to gain from more time.
+        boolean hurry = strangers > DESCRIPTORS / 4 || DescriptorReserve.PROCESS.isFew(descriptors);
+        descriptors = SOCKETS.forEach((descriptor, local, remote) -> {
+            Guest guest = guest(local, remote);
+            if (guest != null) {
+                guest.seen = rounds;
+                return;
+            }
             for (Doorkeeper each : ALL) {
                 if (each.isOurs(local)) {
                     seen.get(each).add(remote);
-                    return each.isToGo(descriptor, remote, now, hurry)
-                            ? SocketTable.Action.RESET : SocketTable.Action.LEAVE;
+                    each.judge(descriptor, local, remote, now, hurry);
+                    return;
                 }
             }
-            return SocketTable.Action.LEAVE;
         });
+        // Those whose sockets have gone. Who came during this round may have been looked for before they were there.
+        GUESTS.values().removeIf(guest -> guest.arrived < rounds && guest.seen < rounds);
         long interval = MAX_INTERVAL_MILLIS;
         for (Doorkeeper each : ALL) {
-            each.forget(seen.get(each));
+            each.strangers.keySet().retainAll(seen.get(each));
             each.report(now);
             interval = Math.min(interval, each.timeoutMillis.getAsInt() / 4);
             if (!each.strangers.isEmpty() || descriptors > DESCRIPTORS / 4 * 3) {
@@ -224,38 +282,30 @@ public final class Doorkeeper implements AutoCloseable {
                 && local.getAddress().getClass() == listening.getAddress().getClass());
     }
 
-    private boolean isToGo(int descriptor, InetSocketAddress remote, long now, boolean hurry) {
-        if (announced.containsKey(remote)) {
-            return false;
-        }
+    /** Turns a stranger away whose time is over. */
+    private void judge(int descriptor, InetSocketAddress local, InetSocketAddress remote, long now, boolean hurry) {
         Long since = strangers.putIfAbsent(remote, now);
         if (since == null) {
-            return false;
+            return;
         }
         long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(timeoutMillis.getAsInt());
         String problem;
         if (now - since >= timeoutNanos) {
             problem = "no message to connect within " + timeoutMillis.getAsInt() + " ms";
         } else if (now - since < HURRY_NANOS) {
-            return false;
+            return;
         } else if (hurry) {
             problem = "no message to connect while descriptors are few";
         } else if (SOCKETS.unread(descriptor) > 0 && SOCKETS.received(descriptor) > MOST_READ) {
             problem = "more bytes than a message to connect has";
         } else {
-            return false;
+            return;
         }
-        logger.debug("Turning {} away from {}: {}", remote, listening, problem);
-        strangers.remove(remote);
-        turnedAway(problem);
-        return true;
-    }
-
-    /** Those whose sockets have gone. */
-    private void forget(Set<InetSocketAddress> seen) {
-        strangers.keySet().removeIf(remote -> !seen.contains(remote) || announced.containsKey(remote));
-        // What came during this round may have been looked for before it was there.
-        announced.entrySet().removeIf(entry -> entry.getValue().round < rounds && !seen.contains(entry.getKey()));
+        if (SOCKETS.reset(descriptor, local, remote)) {
+            logger.debug("Turned {} away from {}: {}", remote, listening, problem);
+            strangers.remove(remote);
+            turnedAway(problem);
+        }
     }
 
     private void report(long now) {

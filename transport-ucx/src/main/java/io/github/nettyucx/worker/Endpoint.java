@@ -36,6 +36,8 @@ public final class Endpoint implements EndpointPort, EndpointErrorHandler {
     /** Whether UCX's endpoint has been closed, and whether it is gone. */
     private boolean givenBack;
     private boolean gone;
+    /** Whether the process's reserve of descriptors still waits for what UCX is going to take. */
+    private boolean connecting = true;
 
     Endpoint(Worker worker, EndpointListener listener) {
         this.worker = worker;
@@ -45,6 +47,14 @@ public final class Endpoint implements EndpointPort, EndpointErrorHandler {
     void attach(UcpEndpoint endpoint) {
         ucp = endpoint;
         handle = endpoint.address();
+    }
+
+    /** UCX takes no more descriptors for it. */
+    void endConnecting(boolean connected) {
+        if (connecting) {
+            connecting = false;
+            DescriptorReserve.PROCESS.endConnecting(connected);
+        }
     }
 
     /** Runs inside UCX's progress: only takes note. */
@@ -188,6 +198,8 @@ public final class Endpoint implements EndpointPort, EndpointErrorHandler {
 
     @Override
     public void register(int channelId, MessageSink sink) {
+        // Done when the endpoint is connected: all its lanes are open, as was measured over shared memory and tcp.
+        endConnecting(true);
         worker.register(channelId, sink);
     }
 
@@ -231,6 +243,7 @@ public final class Endpoint implements EndpointPort, EndpointErrorHandler {
         } else {
             gone();
         }
+        endConnecting(false);
     }
 
     private void gone() {

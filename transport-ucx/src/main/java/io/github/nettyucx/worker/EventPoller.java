@@ -54,24 +54,49 @@ final class EventPoller implements AutoCloseable {
     private static final MethodHandle CLOSE = bind("close", JAVA_INT, JAVA_INT);
 
     private final Arena arena = Arena.ofShared();
-    private final MemorySegment errno = arena.allocate(CAPTURE);
-    private final MemorySegment events = arena.allocate((long) EVENT_SIZE * MAX_EVENTS, 8);
-    private final MemorySegment timeout = arena.allocate(16, 8);
+    private final MemorySegment errno;
+    private final MemorySegment events;
+    private final MemorySegment timeout;
     private final int epollFd;
     private final int eventFd;
     private boolean nanosecondTimeouts = EPOLL_PWAIT2 != null;
     private boolean closed;
 
     EventPoller() throws IOException {
-        epollFd = check("epoll_create1", create(EPOLL_CREATE1, EPOLL_CLOEXEC));
-        try {
-            eventFd = check("eventfd", eventFd());
-        } catch (IOException e) {
-            closeFd(epollFd);
-            throw e;
-        }
         // Edge-triggered, so that nobody has to read the counter back: each write is an edge of its own.
-        control("epoll_ctl(eventfd)", EPOLL_CTL_ADD, eventFd, EPOLLIN | EPOLLET);
+        this(EPOLLIN | EPOLLET);
+    }
+
+    /** @param wakeupInterest in what of the eventfd; a test is interested in what epoll refuses */
+    EventPoller(int wakeupInterest) throws IOException {
+        int epoll = -1;
+        int event = -1;
+        boolean complete = false;
+        try {
+            errno = arena.allocate(CAPTURE);
+            events = arena.allocate((long) EVENT_SIZE * MAX_EVENTS, 8);
+            timeout = arena.allocate(16, 8);
+            epoll = check("epoll_create1", create(EPOLL_CREATE1, EPOLL_CLOEXEC));
+            event = check("eventfd", eventFd());
+            epollFd = epoll;
+            eventFd = event;
+            control("epoll_ctl(eventfd)", EPOLL_CTL_ADD, event, wakeupInterest);
+            complete = true;
+        } finally {
+            // The loop tries again, as often as it takes.
+            if (!complete) {
+                giveUp(event, epoll);
+            }
+        }
+    }
+
+    private void giveUp(int... descriptors) {
+        for (int descriptor : descriptors) {
+            if (descriptor >= 0) {
+                closeFd(descriptor);
+            }
+        }
+        arena.close();
     }
 
     /** Watches a worker's descriptor, level-triggered. */
@@ -129,9 +154,7 @@ final class EventPoller implements AutoCloseable {
     public synchronized void close() {
         if (!closed) {
             closed = true;
-            closeFd(eventFd);
-            closeFd(epollFd);
-            arena.close();
+            giveUp(eventFd, epollFd);
         }
     }
 

@@ -7,7 +7,6 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
@@ -34,17 +33,15 @@ public final class PeerProbe {
     /** Probes that may be lost, as far as whole seconds allow. */
     private static final int PROBES = 10;
     private static final long PAUSE_MILLIS = TimeUnit.SECONDS.toMillis(1);
-
     /** So that none of the kernel's limits, of which the least is 32,767 s, is exceeded. */
     private static final int MAX_TIMEOUT_SECONDS = 32_767;
 
     private static final int TIMEOUT = checked(SystemPropertyUtil.getInt(TIMEOUT_PROPERTY, DEFAULT_TIMEOUT_SECONDS));
-    private static final SocketTable SOCKETS = new SocketTable(probing(TIMEOUT));
 
-    /** Those whose sockets have not been looked for; its own lock. */
-    private static final Set<Addresses> NEW = new HashSet<>();
-    /** Whether there is a thread that will look. Guarded by the same lock. */
-    private static boolean awaited;
+    /** Those whose sockets have not been looked for. */
+    private static final LateLook<Addresses> NEW = new LateLook<>(
+            Thread.ofPlatform().daemon().name("netty-ucx-peer-probe").factory(), PAUSE_MILLIS,
+            PeerProbe::look, PeerProbe::warn);
 
     private record Addresses(InetSocketAddress local, InetSocketAddress remote) {
     }
@@ -82,46 +79,21 @@ public final class PeerProbe {
             // On this host the kernel ends the connections of whoever goes.
             return;
         }
-        synchronized (NEW) {
-            NEW.add(new Addresses(local, remote));
-            if (!awaited) {
-                awaited = true;
-                Thread.ofPlatform().daemon().name("netty-ucx-peer-probe").start(PeerProbe::lookWhileThereAreNew);
-            }
+        NEW.add(new Addresses(local, remote));
+    }
+
+    private static void look(Set<Addresses> sought) throws IOException {
+        try (SocketTable sockets = new SocketTable(probing(TIMEOUT))) {
+            sockets.forEach((descriptor, local, remote) -> {
+                if (sought.contains(new Addresses(local, remote))) {
+                    sockets.probe(descriptor, local, remote);
+                }
+            });
         }
     }
 
-    private static void lookWhileThereAreNew() {
-        for (;;) {
-            try {
-                Thread.sleep(PAUSE_MILLIS);
-            } catch (InterruptedException e) {
-                // By nobody of ours: the next connection starts another thread.
-                synchronized (NEW) {
-                    awaited = false;
-                }
-                return;
-            }
-            Set<Addresses> sought;
-            synchronized (NEW) {
-                if (NEW.isEmpty()) {
-                    awaited = false;
-                    return;
-                }
-                sought = new HashSet<>(NEW);
-                NEW.clear();
-            }
-            look(sought);
-        }
-    }
-
-    private static void look(Set<Addresses> sought) {
-        try {
-            SOCKETS.forEach((descriptor, local, remote) -> sought.contains(new Addresses(local, remote))
-                    ? SocketTable.Action.PROBE : SocketTable.Action.LEAVE);
-        } catch (IOException | RuntimeException e) {
-            logger.warn("Failed to look for the sockets of {} new connections: that their peers' hosts have gone"
-                    + " may be noticed late.", sought.size(), e);
-        }
+    private static void warn(Set<Addresses> sought, Throwable cause) {
+        logger.warn("Failed to look for the sockets of {} new connections: that their peers' hosts have gone"
+                + " may be noticed late.", sought.size(), cause);
     }
 }

@@ -133,7 +133,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     }
 
     private Worker newWorker(Family family, boolean local, String kind) throws IOException {
-        DescriptorReserve.PROCESS.check();
+        DescriptorReserve.PROCESS.beginWorker();
         String full = name + '/' + kind;
         Worker worker = new Worker(this, full, UcxRuntime.newWorker(family, local, full));
         try {

@@ -2,6 +2,7 @@
 package io.github.nettyucx.worker;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -11,8 +12,7 @@ import java.lang.invoke.MethodHandle;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
@@ -20,17 +20,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
  * The connected TCP sockets of this process, whoever has opened them. Any thread may use an instance, one at a time.
+ * <p>
+ * When there are no descriptors left it is needed most. So it keeps those that it works with, and takes no other.
  */
-final class SocketTable {
-
-    /** What is to be done with a socket. */
-    enum Action {
-        LEAVE,
-        /** Whoever owns it finds that the peer has reset the connection, and so does the peer. */
-        RESET,
-        /** The kernel is to ask the peer's from time to time whether it is there. */
-        PROBE
-    }
+final class SocketTable implements AutoCloseable {
 
     /** Is told of a socket. */
     @FunctionalInterface
@@ -39,7 +32,7 @@ final class SocketTable {
         /**
          * @param descriptor may have been closed, and be another socket's, a moment later
          */
-        Action visit(int descriptor, InetSocketAddress local, InetSocketAddress remote);
+        void visit(int descriptor, InetSocketAddress local, InetSocketAddress remote);
     }
 
     /**
@@ -57,8 +50,15 @@ final class SocketTable {
         }
     }
 
-    private static final Path STATUS = Path.of("/proc/self/status");
+    private static final int NONE = -1;
+    private static final String STATUS = "/proc/self/status";
+    /** Far more than there is before the size of the table. */
+    private static final int STATUS_SIZE = 2048;
     private static final String TABLE_SIZE = "FDSize:";
+    private static final int AF_UNIX = 1;
+    private static final int SOCK_STREAM = 1;
+    /** {@code O_CLOEXEC} and {@code SOCK_CLOEXEC}. */
+    private static final int CLOEXEC = 0x80000;
     private static final int AF_INET = 2;
     private static final int AF_INET6 = 10;
     private static final int ADDRESS_SIZE = 128;
@@ -97,6 +97,10 @@ final class SocketTable {
     private static final MethodHandle SETSOCKOPT = bind("setsockopt",
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT));
     private static final MethodHandle CLOSE = bind("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle SOCKET =
+            bind("socket", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle DUP3 =
+            bind("dup3", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT));
     private static final MethodHandle FCNTL =
             bind("fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
 
@@ -104,6 +108,13 @@ final class SocketTable {
     private final Probing probing;
     private final MemorySegment address = Arena.ofAuto().allocate(MEMORY_SIZE, Long.BYTES);
     private final MemorySegment length = Arena.ofAuto().allocate(JAVA_INT);
+    private final byte[] text = new byte[STATUS_SIZE];
+    /** {@code null} if it is not open; nor are the other two, or not all. */
+    private RandomAccessFile status;
+    /** A socket that is not used for anything. */
+    private int idle = NONE;
+    /** A duplicate of that one, unless it is one of a socket with which something is done. */
+    private int spare = NONE;
 
     SocketTable(Probing probing) {
         this.probing = probing;
@@ -114,13 +125,63 @@ final class SocketTable {
         return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), descriptor, options);
     }
 
+    /** Takes the descriptors now that are needed later. If there are none, {@link #forEach} tries again. */
+    void prepare() {
+        try {
+            open();
+        } catch (IOException e) {
+            // Said by whoever needs them.
+        }
+    }
+
+    private void open() throws IOException {
+        if (status == null) {
+            status = new RandomAccessFile(STATUS, "r");
+        }
+        if (idle == NONE) {
+            idle = check("socket", call(SOCKET, AF_UNIX, SOCK_STREAM | CLOEXEC, 0));
+        }
+        if (spare == NONE) {
+            spare = check("fcntl", call(FCNTL, idle, F_DUPFD_CLOEXEC, 0));
+        }
+    }
+
+    private static int check(String function, int result) throws IOException {
+        if (result < 0) {
+            throw new IOException(function + " gives no descriptor");
+        }
+        return result;
+    }
+
+    /** Gives back what it keeps. It may be used again. */
+    @Override
+    public void close() {
+        if (status != null) {
+            try {
+                status.close();
+            } catch (IOException e) {
+                // Nothing has been written.
+            }
+            status = null;
+        }
+        if (spare != NONE) {
+            close(spare);
+            spare = NONE;
+        }
+        if (idle != NONE) {
+            close(idle);
+            idle = NONE;
+        }
+    }
+
     /**
-     * Goes through all descriptors of the process, and does with the connections what the visitor wants. Asks for each
-     * number that there can be, because that costs a tenth of reading the directory {@code /proc/self/fd}.
+     * Goes through all descriptors of the process. Asks for each number that there can be, because that costs a tenth
+     * of reading the directory {@code /proc/self/fd}.
      *
      * @return how many descriptors there are
      */
     int forEach(Visitor visitor) throws IOException {
+        open();
         int count = 0;
         int size = tableSize();
         for (int descriptor = 0; descriptor < size; descriptor++) {
@@ -129,22 +190,24 @@ final class SocketTable {
                 count++;
             }
             InetSocketAddress remote = local == null ? null : name(GETPEERNAME, descriptor);
-            Action action = remote == null ? Action.LEAVE : visitor.visit(descriptor, local, remote);
-            if (action != Action.LEAVE) {
-                act(action, descriptor, local, remote);
+            if (remote != null) {
+                visitor.visit(descriptor, local, remote);
             }
         }
         return count;
     }
 
     /** All descriptors are below it. */
-    private static int tableSize() throws IOException {
-        for (String line : Files.readAllLines(STATUS)) {
-            if (line.startsWith(TABLE_SIZE)) {
-                return Integer.parseInt(line.substring(TABLE_SIZE.length()).strip());
-            }
+    private int tableSize() throws IOException {
+        status.seek(0);
+        int length = status.read(text);
+        String read = new String(text, 0, Math.max(0, length), StandardCharsets.ISO_8859_1);
+        int start = read.indexOf(TABLE_SIZE) + TABLE_SIZE.length();
+        int end = read.indexOf('\n', start);
+        if (start < TABLE_SIZE.length() || end < 0) {
+            throw new IOException(STATUS + " says nothing of " + TABLE_SIZE);
         }
-        throw new IOException(STATUS + " says nothing of " + TABLE_SIZE);
+        return Integer.parseInt(read.substring(start, end).strip());
     }
 
     /** How many bytes have come that the owner has not read. */
@@ -169,45 +232,62 @@ final class SocketTable {
         }
     }
 
-    /** The descriptor stays its owner's. */
-    private void act(Action action, int descriptor, InetSocketAddress local, InetSocketAddress remote) {
-        // The owner may close it at any time, and the number become another socket's. The duplicate is checked, which
-        // nobody else can close.
-        int duplicate = call(FCNTL, descriptor, F_DUPFD_CLOEXEC, 0);
-        if (duplicate < 0) {
-            return;
-        }
+    /**
+     * Whoever owns the socket finds that the peer has reset the connection, and so does the peer.
+     * <p>
+     * A mere shutdown would not do: when more than a message has come UCX asks for 0 bytes more, again and again, and
+     * takes their arrival for a success.
+     *
+     * @return whether it has been reset, and was not closed before
+     */
+    boolean reset(int descriptor, InetSocketAddress local, InetSocketAddress remote) {
         try {
-            if (local.equals(name(GETSOCKNAME, duplicate)) && remote.equals(name(GETPEERNAME, duplicate))) {
-                if (action == Action.RESET) {
-                    reset(duplicate);
-                } else {
-                    probe(duplicate);
-                }
+            if (!borrow(descriptor, local, remote)) {
+                return false;
+            }
+            address.set(ValueLayout.JAVA_SHORT, 0, AF_UNSPEC);
+            return (int) CONNECT.invokeExact(spare, address.address(), ADDRESS_SIZE) == 0;
+        } catch (Throwable t) {
+            throw EventPoller.rethrow(t);
+        } finally {
+            giveBack();
+        }
+    }
+
+    /** The kernel is to ask the peer's from time to time whether it is there. */
+    void probe(int descriptor, InetSocketAddress local, InetSocketAddress remote) {
+        try {
+            if (borrow(descriptor, local, remote)) {
+                set(spare, IPPROTO_TCP, TCP_KEEPIDLE, probing.idle());
+                set(spare, IPPROTO_TCP, TCP_KEEPINTVL, probing.interval());
+                set(spare, IPPROTO_TCP, TCP_KEEPCNT, probing.count());
+                set(spare, SOL_SOCKET, SO_KEEPALIVE, 1);
+                // While something is on its way, as the last bytes of a connect may be when the network goes, nothing
+                // is probed.
+                set(spare, IPPROTO_TCP, TCP_USER_TIMEOUT, (int) TimeUnit.SECONDS.toMillis(probing.limit()));
             }
         } catch (Throwable t) {
             throw EventPoller.rethrow(t);
         } finally {
-            close(duplicate);
+            giveBack();
         }
     }
 
     /**
-     * A mere shutdown would not do: when more than a message has come UCX asks for 0 bytes more, again and again, and
-     * takes their arrival for a success.
+     * Makes the spare descriptor one of this socket, which stays its owner's. The owner may close it at any time, and
+     * the number become another socket's; so the duplicate is checked, which nobody else can close.
      */
-    private void reset(int descriptor) throws Throwable {
-        address.set(ValueLayout.JAVA_SHORT, 0, AF_UNSPEC);
-        int ignored = (int) CONNECT.invokeExact(descriptor, address.address(), ADDRESS_SIZE);
+    private boolean borrow(int descriptor, InetSocketAddress local, InetSocketAddress remote) {
+        return call(DUP3, descriptor, spare, CLOEXEC) >= 0
+                && local.equals(name(GETSOCKNAME, spare)) && remote.equals(name(GETPEERNAME, spare));
     }
 
-    private void probe(int descriptor) throws Throwable {
-        set(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, probing.idle());
-        set(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, probing.interval());
-        set(descriptor, IPPROTO_TCP, TCP_KEEPCNT, probing.count());
-        set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);
-        // While something is on its way, as the last bytes of a connect may be when the network goes, nothing is probed.
-        set(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, (int) TimeUnit.SECONDS.toMillis(probing.limit()));
+    /** The peer would not learn that the owner has closed the socket while there is a duplicate. */
+    private void giveBack() {
+        if (call(DUP3, idle, spare, CLOEXEC) < 0) {
+            // Somebody has closed what is not theirs.
+            close();
+        }
     }
 
     /** A connection that has been reset meanwhile takes no options; then nobody needs them. */

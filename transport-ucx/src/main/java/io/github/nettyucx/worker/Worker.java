@@ -3,6 +3,7 @@ package io.github.nettyucx.worker;
 
 import io.github.nettyucx.ucp.ConnectionHandler;
 import io.github.nettyucx.ucp.UcpConnectionRequest;
+import io.github.nettyucx.ucp.UcpEndpoint;
 import io.github.nettyucx.ucp.UcpListener;
 import io.github.nettyucx.ucp.UcpRequest;
 import io.github.nettyucx.ucp.UcpRequestParam;
@@ -98,18 +99,31 @@ public final class Worker {
     /** Starts to connect; the answer is not connected before its {@link Endpoint#flush()} has completed. */
     public Endpoint connect(InetSocketAddress remote, InetSocketAddress local, EndpointListener listener)
             throws IOException {
-        DescriptorReserve.PROCESS.check();
-        Endpoint endpoint = new Endpoint(this, listener);
-        endpoint.attach(ucp.connect(remote, local, true, endpoint));
-        endpointOpened();
-        return endpoint;
+        return open(listener, endpoint -> ucp.connect(remote, local, true, endpoint));
     }
 
     /** Accepts a connection request that a listener of this or of another loop's worker has received. */
     public Endpoint accept(UcpConnectionRequest request, EndpointListener listener) throws IOException {
-        DescriptorReserve.PROCESS.check();
+        return open(listener, endpoint -> ucp.accept(request, endpoint));
+    }
+
+    @FunctionalInterface
+    private interface EndpointSource {
+        UcpEndpoint open(Endpoint endpoint) throws IOException;
+    }
+
+    private Endpoint open(EndpointListener listener, EndpointSource source) throws IOException {
+        DescriptorReserve.PROCESS.beginConnecting();
         Endpoint endpoint = new Endpoint(this, listener);
-        endpoint.attach(ucp.accept(request, endpoint));
+        boolean opened = false;
+        try {
+            endpoint.attach(source.open(endpoint));
+            opened = true;
+        } finally {
+            if (!opened) {
+                endpoint.endConnecting(false);
+            }
+        }
         endpointOpened();
         return endpoint;
     }
@@ -225,7 +239,8 @@ public final class Worker {
      * @return how much was done; 0 when there was nothing to do
      */
     int poll() {
-        int work = progress();
+        boolean fed = !isHoldingBack();
+        int work = fed ? progress() : 0;
         closeFailed();
         if (work != 0 || undrained) {
             work += drain();
@@ -236,10 +251,18 @@ public final class Worker {
         if (!failures.isEmpty() && !undrained) {
             work += reportFailures();
         }
-        if (work != 0) {
+        if (work != 0 && fed) {
             progressedNanos = System.nanoTime();
         }
         return work;
+    }
+
+    /**
+     * Whether failures wait for messages that came before them. Meanwhile UCX brings no others: peers that send faster
+     * than this loop takes would have the failures wait for as long as they go on.
+     */
+    private boolean isHoldingBack() {
+        return undrained && !failures.isEmpty();
     }
 
     private int progress() {
@@ -257,7 +280,7 @@ public final class Worker {
      */
     public void catchUp() {
         long now = System.nanoTime();
-        if (now - progressedNanos < HELD_UP_NANOS) {
+        if (isHoldingBack() || now - progressedNanos < HELD_UP_NANOS) {
             return;
         }
         progressedNanos = now;

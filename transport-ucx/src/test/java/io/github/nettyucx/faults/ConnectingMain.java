@@ -11,9 +11,14 @@ import io.netty.channel.ChannelOption;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 
-/** A program that connects as often as it is told to, or until that fails. */
+/** A program that connects as often as it is told to, or until that fails; or as often as it is told to at once. */
 final class ConnectingMain {
+
+    /** Between the reasons for which connects have failed. */
+    static final String REASON_SEPARATOR = "; and ";
 
     private static final int TIMEOUT_MILLIS = 5000;
     private static final int NOBODYS_PORT = 1;
@@ -34,6 +39,8 @@ final class ConnectingMain {
             String[] words = Child.nextCommand().split(" ");
             switch (words[0]) {
                 case "connect" -> Child.say("result " + connect(
+                        bootstrap, channels, heartbeats, Integer.parseInt(words[1])));
+                case "storm" -> Child.say("result " + connectAtOnce(
                         bootstrap, channels, heartbeats, Integer.parseInt(words[1])));
                 // All but the first.
                 case "close" -> {
@@ -79,6 +86,28 @@ final class ConnectingMain {
             heartbeats.add(heartbeat);
         }
         return channels.size() + " then none";
+    }
+
+    /** The same, with connects that do not wait for each other. Numbers in the reasons are left out. */
+    private static String connectAtOnce(Bootstrap bootstrap, List<Channel> channels, List<Heartbeat> heartbeats,
+                                        int number) throws InterruptedException {
+        List<Heartbeat> started = new ArrayList<>();
+        List<ChannelFuture> connects = new ArrayList<>();
+        for (int i = 0; i < number; i++) {
+            started.add(new Heartbeat("connection " + i, 16));
+            connects.add(bootstrap.clone().handler(started.getLast()).connect());
+        }
+        Set<String> causes = new TreeSet<>();
+        for (int i = 0; i < number; i++) {
+            ChannelFuture connect = connects.get(i).await();
+            if (connect.isSuccess()) {
+                channels.add(connect.channel());
+                heartbeats.add(started.get(i));
+            } else {
+                causes.add(connect.cause().toString().replace('\n', ' ').replaceAll("[0-9]+", "#"));
+            }
+        }
+        return channels.size() + " then " + (causes.isEmpty() ? "none" : String.join(REASON_SEPARATOR, causes));
     }
 
     private static String beats(List<Heartbeat> heartbeats) throws InterruptedException {

@@ -3,6 +3,7 @@ package io.github.nettyucx.faults;
 
 import io.github.nettyucx.channel.Peers;
 import io.github.nettyucx.channel.TestLoops;
+import io.github.nettyucx.channel.UcxChannelOption;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.ChannelHandler;
@@ -18,10 +19,15 @@ final class EchoMain {
     private EchoMain() {
     }
 
+    /** @param arguments the server's {@code HANDSHAKE_TIMEOUT_MILLIS}, or nothing */
     public static void main(String[] arguments) throws Exception {
         EventLoopGroup group = TestLoops.newGroup(1);
-        InetSocketAddress address = (InetSocketAddress) new ServerBootstrap().group(group)
-                .channel(UcxServerSocketChannel.class).childHandler(new Echo()).bind(Peers.loopback(0)).sync()
+        ServerBootstrap bootstrap = new ServerBootstrap().group(group)
+                .channel(UcxServerSocketChannel.class).childHandler(new Echo());
+        if (arguments.length > 0) {
+            bootstrap.option(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, Integer.valueOf(arguments[0]));
+        }
+        InetSocketAddress address = (InetSocketAddress) bootstrap.bind(Peers.loopback(0)).sync()
                 .channel().localAddress();
         Child.say("port " + address.getPort());
         for (;;) {
