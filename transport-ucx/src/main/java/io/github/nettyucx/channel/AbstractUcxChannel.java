@@ -40,14 +40,17 @@ abstract class AbstractUcxChannel extends AbstractChannel {
 
     // ------------------------------------------------------------------------------------------- addresses
 
+    // Netty's own keep the first answer for ever. Before a channel is connected that is what it was to be bound to, or
+    // of an accepted one its server's; after the close it is still the last one, as with Netty's other transports.
+
     @Override
     public InetSocketAddress localAddress() {
-        return (InetSocketAddress) super.localAddress();
+        return local;
     }
 
     @Override
     public InetSocketAddress remoteAddress() {
-        return (InetSocketAddress) super.remoteAddress();
+        return remote;
     }
 
     @Override

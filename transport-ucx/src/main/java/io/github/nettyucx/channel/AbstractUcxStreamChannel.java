@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.FileRegion;
+import io.netty.channel.socket.ChannelOutputShutdownException;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.util.internal.StringUtil;
 
 import java.util.List;
 
 /** Of a connection: what carries it, and how its two directions are ended one by one. */
 abstract class AbstractUcxStreamChannel extends AbstractUcxChannel implements SocketChannel {
+
+    private static final String EXPECTED_TYPES = " (expected: " + StringUtil.simpleClassName(ByteBuf.class) + ", "
+            + StringUtil.simpleClassName(FileRegion.class) + ')';
 
     // Written by the event loop's thread.
     volatile String lane = "none";
@@ -46,6 +53,21 @@ abstract class AbstractUcxStreamChannel extends AbstractUcxChannel implements So
         return transports;
     }
 
+    // ------------------------------------------------------------------------------------------- writing
+
+    @Override
+    protected Object filterOutboundMessage(Object message) throws ChannelOutputShutdownException {
+        if (message instanceof ByteBuf || message instanceof FileRegion) {
+            if (halfClose.isOutputEnding()) {
+                throw new ChannelOutputShutdownException("Channel output shutdown");
+            }
+            // Heap buffers as well: they are copied when they are sent, not when they are written.
+            return message;
+        }
+        throw new UnsupportedOperationException(
+                "unsupported message type: " + StringUtil.simpleClassName(message) + EXPECTED_TYPES);
+    }
+
     // ------------------------------------------------------------------------------------------- half-close
 
     /** Whether anything may be fired up the pipeline. */
@@ -56,9 +78,16 @@ abstract class AbstractUcxStreamChannel extends AbstractUcxChannel implements So
 
     abstract boolean isUnconnected();
 
-    abstract void endOutputNow(ChannelPromise promise);
+    void endOutputNow(ChannelPromise promise) {
+        ((AbstractUnsafe) unsafe()).shutdownOutput(promise);
+    }
 
     abstract void endInputNow();
+
+    @Override
+    public boolean isInputShutdown() {
+        return halfClose.isInputEnded();
+    }
 
     @Override
     public boolean isOutputShutdown() {

@@ -63,6 +63,10 @@ final class ChannelInput implements Runnable, Inbound.Allocation {
         connection.wanted(false);
     }
 
+    boolean isReadPending() {
+        return readPending;
+    }
+
     /** Something has arrived. */
     void arrived() {
         if (readPending || failure != null || isEndNews()) {
@@ -93,10 +97,6 @@ final class ChannelInput implements Runnable, Inbound.Allocation {
             scheduled = true;
             engine.schedule(this);
         }
-    }
-
-    boolean isShutdown() {
-        return state != State.OPEN;
     }
 
     /** The application wants no more. */
@@ -224,6 +224,7 @@ final class ChannelInput implements Runnable, Inbound.Allocation {
             }
             if (channel.config().isAllowHalfClosure()) {
                 state = State.SHUTDOWN;
+                channel.halfClose.inputEnded();
                 pipeline.fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
                 schedule();
             } else {

@@ -66,7 +66,11 @@ final class ChannelOutput implements Runnable {
 
     /** Does the promises of what UCX has completed. */
     void complete() {
-        if (buffer != null && !writing) {
+        if (buffer == null) {
+            // Given up: nobody waits for these, but until they are taken the connection is not idle, nor does its loop
+            // rest.
+            connection.outbound().completed();
+        } else if (!writing) {
             writing = true;
             try {
                 removeCompleted(buffer, connection.outbound());
@@ -163,7 +167,7 @@ final class ChannelOutput implements Runnable {
                 }
             } else {
                 // Nothing but empty buffers.
-                in.removeBytes(0);
+                removeBytes(in, 0);
             }
         }
         return true;
@@ -174,8 +178,31 @@ final class ChannelOutput implements Runnable {
             int completed = outbound.completed();
             if (completed > 0) {
                 unremoved -= completed;
-                in.removeBytes(completed);
+                removeBytes(in, completed);
             }
+        }
+    }
+
+    /**
+     * As {@link ChannelOutboundBuffer#removeBytes} does it, but the buffer may have fewer bytes than that: Netty fails
+     * what is in it when a listener of one of these promises closes the channel, or when a write throws.
+     */
+    private static void removeBytes(ChannelOutboundBuffer in, int bytes) {
+        int left = bytes;
+        while (in.current() instanceof ByteBuf message) {
+            int readable = message.readableBytes();
+            if (readable > left) {
+                if (left > 0) {
+                    message.readerIndex(message.readerIndex() + left);
+                    in.progress(left);
+                }
+                return;
+            }
+            if (left > 0) {
+                in.progress(readable);
+                left -= readable;
+            }
+            in.remove();
         }
     }
 
@@ -189,7 +216,7 @@ final class ChannelOutput implements Runnable {
             }
             connection.traffic().gathered(gathering.buffers());
             if (unremoved == 0) {
-                in.removeBytes(length);
+                removeBytes(in, length);
             } else {
                 unremoved += length;
             }
@@ -202,7 +229,7 @@ final class ChannelOutput implements Runnable {
             return;
         }
         if (outbound.isIdle()) {
-            in.removeBytes(length);
+            removeBytes(in, length);
         } else {
             unremoved += length;
         }

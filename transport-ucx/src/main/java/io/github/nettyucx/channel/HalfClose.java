@@ -25,6 +25,7 @@ final class HalfClose {
 
     // ------------------------------------------------------------------------------------------- output
 
+    /** From any thread. */
     boolean isOutputEnded() {
         return outputEnded;
     }
@@ -65,8 +66,13 @@ final class HalfClose {
 
     // ------------------------------------------------------------------------------------------- input
 
+    /** Whether the application has ended its input, or been told that the peer has. From any thread. */
     boolean isInputEnded() {
         return inputEnded;
+    }
+
+    void inputEnded() {
+        inputEnded = true;
     }
 
     /** From any thread. */
@@ -76,7 +82,7 @@ final class HalfClose {
 
     private void endInput0(ChannelPromise promise) {
         if (channel.isReading()) {
-            inputEnded = true;
+            inputEnded();
             channel.endInputNow();
             promise.trySuccess();
         } else {

@@ -22,6 +22,7 @@ final class IncomingConnection {
     private final InetSocketAddress local;
     private final Doorkeeper.Guest guest;
     private final long arrivedNanos = System.nanoTime();
+    private volatile boolean acceptBegun;
 
     IncomingConnection(UcxServerSocketChannel server, UcpConnectionRequest request, InetSocketAddress local,
                        Doorkeeper.Guest guest) {
@@ -50,6 +51,7 @@ final class IncomingConnection {
 
     /** On the loop of the worker. */
     Endpoint accept(Worker worker, EndpointListener listener) throws IOException {
+        acceptBegun = true;
         try {
             return worker.accept(request, listener);
         } catch (IllegalStateException e) {
@@ -66,6 +68,13 @@ final class IncomingConnection {
     void rejectIfPending() {
         if (!isTaken()) {
             server.reject(request);
+            guest.left();
+        }
+    }
+
+    /** The server has been closed, and has rejected the request unless somebody accepts it; that one has an end. */
+    void serverClosed() {
+        if (!acceptBegun) {
             guest.left();
         }
     }

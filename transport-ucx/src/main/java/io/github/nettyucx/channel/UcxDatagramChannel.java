@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.AbstractChannel;
+import io.netty.channel.AddressedEnvelope;
 import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
@@ -15,7 +17,9 @@ import io.netty.channel.socket.DatagramChannel;
 import io.netty.channel.socket.DatagramChannelConfig;
 import io.netty.channel.socket.nio.NioDatagramChannel;
 import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.SingleThreadEventExecutor;
+import io.netty.util.internal.StringUtil;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -23,7 +27,12 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.ProtocolFamily;
 import java.net.SocketAddress;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.UnresolvedAddressException;
+import java.util.ArrayDeque;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
@@ -39,17 +48,32 @@ import java.util.function.Function;
 public final class UcxDatagramChannel extends AbstractChannel implements DatagramChannel {
 
     private static final ChannelMetadata METADATA = new ChannelMetadata(true);
+    /** How long a close waits at most for the socket to take what was flushed before; it rarely has to wait at all. */
+    private static final long CLOSE_TIMEOUT_MILLIS = 1000;
 
     private final java.nio.channels.DatagramChannel socket;
     /** Reads and writes. It is asked from any thread; bind, connect and options go to the socket itself. */
     private final NioDatagramChannel nio;
     private final UcxDatagramChannelConfig config;
     /** A loop closes the channels that it drives itself when it ends, and not this one. */
-    private final Runnable closeWithLoop = () -> unsafe().close(voidPromise());
+    private final Runnable closeWithLoop = this::closeNow;
     private boolean driven;
     private volatile boolean closed;
+    /** Netty's, which takes it from the channel when that closes. */
+    private ChannelOutboundBuffer writes;
     /** Messages at the head of the outbound buffer that {@link #nio} has been given. */
     private int handedOver;
+    /** Netty's, which closes the channel: of a close that waits for these messages. */
+    private Runnable closeTask;
+    private Future<?> closeTimeout;
+
+    /** The application waits for a read. */
+    private boolean demand;
+    /** {@link #nio} has been told to read, and what it has read has not been handed up. */
+    private boolean asked;
+    /** What it has read with that; kept if the application does not want it any more. */
+    private final ArrayDeque<Object> received = new ArrayDeque<>();
+    private boolean complete;
 
     /**
      * For IPv4 and IPv6, or what the JDK has of them.
@@ -163,6 +187,31 @@ public final class UcxDatagramChannel extends AbstractChannel implements Datagra
         if (eventLoop() instanceof SingleThreadEventExecutor loop) {
             loop.removeShutdownHook(closeWithLoop);
         }
+        if (closeTask != null) {
+            boolean active = isActive();
+            finishClose();
+            if (active) {
+                // Netty would do it after the deregistration, which takes the handlers of a closed channel away.
+                pipeline().fireChannelInactive();
+            }
+        }
+    }
+
+    /** What the socket's channel takes; there it would fail out of turn, before earlier packets. */
+    @Override
+    protected Object filterOutboundMessage(Object message) {
+        if (message instanceof AddressedEnvelope<?, ?> envelope) {
+            if (envelope.recipient() instanceof InetSocketAddress recipient && recipient.isUnresolved()) {
+                throw new UnresolvedAddressException();
+            }
+            if (envelope.content() instanceof ByteBuf) {
+                return message;
+            }
+        } else if (message instanceof ByteBuf) {
+            return message;
+        }
+        throw new UnsupportedOperationException("unsupported message type: " + StringUtil.simpleClassName(message)
+                + " (expected: DatagramPacket, AddressedEnvelope<ByteBuf, SocketAddress>, ByteBuf)");
     }
 
     @Override
@@ -178,6 +227,7 @@ public final class UcxDatagramChannel extends AbstractChannel implements Datagra
     @Override
     protected void doClose() throws IOException {
         closed = true;
+        releaseReceived();
         if (driven) {
             nio.close();
         } else {
@@ -185,15 +235,83 @@ public final class UcxDatagramChannel extends AbstractChannel implements Datagra
         }
     }
 
+    private void closeNow() {
+        if (closeTask == null) {
+            unsafe().close(voidPromise());
+        } else {
+            finishClose();
+        }
+    }
+
+    private void closeWhenWritten(Runnable task) {
+        closeTask = task;
+        releaseReceived();
+        closeTimeout = eventLoop().schedule(this::finishClose, CLOSE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    private void finishClose() {
+        Runnable task = closeTask;
+        if (task == null) {
+            return;
+        }
+        closeTask = null;
+        closeTimeout.cancel(false);
+        task.run();
+        // Netty leaves it to a task, which a loop that ends does not take.
+        ChannelOutput.failAll(writes, new ClosedChannelException());
+    }
+
     @Override
     protected void doBeginRead() {
-        if (isOpen()) {
+        if (!isReading()) {
+            return;
+        }
+        demand = true;
+        if (!asked) {
+            asked = true;
             nio.read();
+        } else if (complete) {
+            // Not from here: it may be called from a handler that is not to be called again meanwhile.
+            execute(this::handUp);
+        }
+    }
+
+    /** The application does not want to read any more, for now. */
+    void cancelRead() {
+        EventLoop loop = eventLoop();
+        if (!loop.inEventLoop()) {
+            execute(this::cancelRead);
+        } else if (!config.isAutoRead()) {
+            // Not switched on again meanwhile.
+            demand = false;
+        }
+    }
+
+    /** What one read has brought. */
+    private void handUp() {
+        if (!demand || !complete) {
+            return;
+        }
+        demand = false;
+        asked = false;
+        complete = false;
+        for (Object message = received.poll(); message != null; message = received.poll()) {
+            pipeline().fireChannelRead(message);
+        }
+        if (isReading()) {
+            pipeline().fireChannelReadComplete();
+        }
+    }
+
+    private void releaseReceived() {
+        for (Object message = received.poll(); message != null; message = received.poll()) {
+            ReferenceCountUtil.release(message);
         }
     }
 
     @Override
     protected void doWrite(ChannelOutboundBuffer buffer) throws Exception {
+        writes = buffer;
         int before = handedOver;
         int[] index = {0};
         buffer.forEachFlushedMessage(message -> {
@@ -210,15 +328,17 @@ public final class UcxDatagramChannel extends AbstractChannel implements Datagra
     /** Of the first message that was handed over: their order is kept. */
     private void written(Throwable failure) {
         handedOver--;
-        ChannelOutboundBuffer buffer = unsafe().outboundBuffer();
-        if (buffer == null) {
-            // Closed meanwhile, and the promise has failed with that.
+        if (closed) {
+            // The promise fails with that.
             return;
         }
         if (failure == null) {
-            buffer.remove();
+            writes.remove();
         } else {
-            buffer.remove(failure);
+            writes.remove(failure);
+        }
+        if (handedOver == 0) {
+            finishClose();
         }
     }
 
@@ -233,6 +353,12 @@ public final class UcxDatagramChannel extends AbstractChannel implements Datagra
     }
 
     private final class DatagramUnsafe extends AbstractUnsafe {
+
+        @Override
+        protected Executor prepareToClose() {
+            // These packets go out in any case, and their promises are to say so, as with a socket of the loop's own.
+            return handedOver > 0 && !eventLoop().isShuttingDown() ? UcxDatagramChannel.this::closeWhenWritten : null;
+        }
 
         @Override
         public void connect(SocketAddress remote, SocketAddress local, ChannelPromise promise) {
@@ -257,19 +383,24 @@ public final class UcxDatagramChannel extends AbstractChannel implements Datagra
         }
     }
 
+    /** Whether anything may be fired up the pipeline. */
+    private boolean isReading() {
+        return isOpen() && closeTask == null;
+    }
+
     /** Takes what has been received to the channel's own loop. */
     private final class Forwarder extends ChannelInboundHandlerAdapter {
 
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
-            if (!execute(() -> received(message))) {
+            if (!execute(() -> keep(message))) {
                 ReferenceCountUtil.release(message);
             }
         }
 
-        private void received(Object message) {
-            if (isOpen()) {
-                pipeline().fireChannelRead(message);
+        private void keep(Object message) {
+            if (isReading()) {
+                received.add(message);
             } else {
                 ReferenceCountUtil.release(message);
             }
@@ -278,16 +409,16 @@ public final class UcxDatagramChannel extends AbstractChannel implements Datagra
         @Override
         public void channelReadComplete(ChannelHandlerContext context) {
             execute(() -> {
-                if (isOpen()) {
-                    pipeline().fireChannelReadComplete();
-                }
+                // Otherwise it has read nothing, and is still about to.
+                complete = !received.isEmpty();
+                handUp();
             });
         }
 
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
             execute(() -> {
-                if (isOpen()) {
+                if (isReading()) {
                     pipeline().fireExceptionCaught(cause);
                 }
             });

@@ -13,16 +13,25 @@ import java.net.DatagramSocket;
 /** The socket's options, and those of the channel that reads and writes. */
 final class UcxDatagramChannelConfig extends DefaultDatagramChannelConfig {
 
+    private final UcxDatagramChannel channel;
     /** {@code null} while the superclass's constructor runs. */
     private final ChannelConfig nio;
 
     UcxDatagramChannelConfig(UcxDatagramChannel channel, DatagramSocket socket, ChannelConfig nio) {
         super(channel, socket);
+        this.channel = channel;
         this.nio = nio;
     }
 
     boolean isActiveOnRegistration() {
         return getOption(ChannelOption.DATAGRAM_CHANNEL_ACTIVE_ON_REGISTRATION);
+    }
+
+    @Override
+    protected void autoReadCleared() {
+        if (channel.isRegistered()) {
+            channel.cancelRead();
+        }
     }
 
     @Override

@@ -59,10 +59,7 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
 
     private LoopCounters counters;
     private ProgressEngine engine;
-    private final List<UcpListener> listeners = new ArrayList<>(2);
-    /** Of each listener. */
-    private final List<Worker> workers = new ArrayList<>(2);
-    private final List<Doorkeeper> doorkeepers = new ArrayList<>(2);
+    private final List<Entrance> entrances = new ArrayList<>(2);
     /** Asked for and not yet accepted, as the backlog of a socket. */
     private final ArrayDeque<IncomingConnection> waiting = new ArrayDeque<>();
     /** Given to the pipeline, and perhaps not yet registered; a handler may also have lost it. */
@@ -71,6 +68,9 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
     private boolean scheduled;
     private boolean expiryScheduled;
     private boolean dismissalScheduled;
+
+    private record Entrance(UcpListener listener, Worker worker, Doorkeeper doorkeeper) {
+    }
 
     public UcxServerSocketChannel() {
         super(null);
@@ -139,11 +139,11 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
         engine = loopEngine();
         if (wanted.getAddress().isAnyLocalAddress()) {
             listen(new InetSocketAddress(InetAddress.getByAddress(ANY_IPV4), wanted.getPort()));
-            local = withPortOf(wanted, listeners.getFirst().localAddress());
+            local = withPortOf(wanted, entrances.getFirst().listener().localAddress());
             listenOnIpv6(local.getPort());
         } else {
             listen(wanted);
-            local = withPortOf(wanted, listeners.getFirst().localAddress());
+            local = withPortOf(wanted, entrances.getFirst().listener().localAddress());
         }
         state = State.LISTENING;
         wasActive = true;
@@ -151,16 +151,23 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
 
     private void listen(InetSocketAddress address) throws IOException {
         Worker worker = engine.workerForListening(address.getAddress());
+        UcpListener listener = null;
+        boolean guarded = false;
         try {
-            Requests requests = new Requests(address);
-            UcpListener listener = worker.listen(address, requests);
-            listeners.add(listener);
-            workers.add(worker);
+            Requests requests = new Requests();
+            listener = worker.listen(address, requests);
+            requests.listening = withPortOf(address, listener.localAddress());
             requests.doorkeeper = new Doorkeeper(
                     listener.localAddress(), config::getHandshakeTimeoutMillis, counters.strangers());
-            doorkeepers.add(requests.doorkeeper);
+            entrances.add(new Entrance(listener, worker, requests.doorkeeper));
+            guarded = true;
         } catch (UcxException e) {
             throw bindFailure(address, e);
+        } finally {
+            if (listener != null && !guarded) {
+                // Nobody else would: of those that are known all is closed with the channel.
+                worker.close(listener);
+            }
         }
     }
 
@@ -205,12 +212,8 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
     /** Called inside UCX's progress: only takes note. */
     private final class Requests implements ConnectionHandler {
 
-        private final InetSocketAddress listening;
+        private InetSocketAddress listening;
         private Doorkeeper doorkeeper;
-
-        Requests(InetSocketAddress listening) {
-            this.listening = listening;
-        }
 
         @Override
         public void onConnectionRequest(UcpConnectionRequest request) {
@@ -241,8 +244,8 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
     private void dismissTurnedAway() {
         dismissalScheduled = false;
         boolean again = false;
-        for (UcpListener listener : listeners) {
-            again |= listener.dismissTurnedAway();
+        for (Entrance entrance : entrances) {
+            again |= entrance.listener().dismissTurnedAway();
         }
         if (again) {
             scheduleDismissal();
@@ -407,17 +410,21 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
             return;
         }
         state = State.CLOSED;
+        for (Entrance entrance : entrances) {
+            try (Doorkeeper doorkeeper = entrance.doorkeeper()) {
+                doorkeeper.turnAllAway();
+                // Rejects what is pending.
+                entrance.worker().close(entrance.listener());
+            } catch (RuntimeException e) {
+                // The others are to be closed, too.
+                logger.warn("Failed to stop listening on {}.", local, e);
+            }
+        }
+        waiting.forEach(IncomingConnection::serverClosed);
+        handedOut.forEach(IncomingConnection::serverClosed);
         waiting.clear();
         handedOut.clear();
-        for (int i = 0; i < listeners.size(); i++) {
-            doorkeepers.get(i).turnAllAway();
-            // Rejects what is pending.
-            workers.get(i).close(listeners.get(i));
-            doorkeepers.get(i).close();
-        }
-        listeners.clear();
-        workers.clear();
-        doorkeepers.clear();
+        entrances.clear();
     }
 
     @Override

@@ -112,7 +112,10 @@ public final class UcxServerSocketChannelConfig extends DefaultChannelConfig imp
         return this;
     }
 
-    /** How long a connection may wait to be accepted, in milliseconds. */
+    /**
+     * How long a TCP connection may take to become a request, and how long a request may wait to be accepted, in
+     * milliseconds.
+     */
     public int getHandshakeTimeoutMillis() {
         return handshakeTimeoutMillis;
     }

@@ -8,18 +8,15 @@ import io.github.nettyucx.worker.Endpoint;
 import io.github.nettyucx.worker.PeerProbe;
 import io.github.nettyucx.worker.ProgressEngine;
 import io.github.nettyucx.worker.Worker;
-import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
-import io.netty.channel.FileRegion;
-import io.netty.channel.socket.ChannelOutputShutdownException;
 import io.netty.channel.socket.SocketChannel;
-import io.netty.util.internal.StringUtil;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.channels.AlreadyConnectedException;
@@ -52,8 +49,6 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     }
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(UcxSocketChannel.class);
-    private static final String EXPECTED_TYPES = " (expected: " + StringUtil.simpleClassName(ByteBuf.class) + ", "
-            + StringUtil.simpleClassName(FileRegion.class) + ')';
 
     /** UCX's name of the one that the kernel serves. */
     private static final String NETWORK_LANE = "tcp";
@@ -168,6 +163,13 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         if (state == State.CONNECTING || state == State.ACTIVE) {
             abandoned = true;
             closeDeregistered(BELONGS_TO_LOOP);
+        } else if (isLingering()) {
+            boolean active = isActive();
+            abandon();
+            if (active) {
+                // See closeDeregistered.
+                pipeline().fireChannelInactive();
+            }
         }
     }
 
@@ -213,8 +215,15 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
             linger.advance();
             return;
         }
-        if (state != State.CONNECTING || !connection.isOpen()) {
-            // Closed, or lost again, before the turn came.
+        if (state != State.CONNECTING) {
+            // Closed before the turn came.
+            return;
+        }
+        if (!connection.isOpen()) {
+            // Lost again, which is about to be reported; but not if the peer's stream has ended in good order.
+            if (connection.closeReason() == CloseReason.ORDERLY) {
+                connectFailed(new ConnectException("Connection closed by the peer right after the handshake"));
+            }
             return;
         }
         try {
@@ -263,6 +272,9 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         Throwable named = ((UcxSocketUnsafe) unsafe()).naming(failed, cause);
         if (incoming == null) {
             state = State.UNCONNECTED;
+            // The channel may be connected once more; who has asked for bytes, or asks now, gets those that come then.
+            readBeforeConnect = input.isReadPending();
+            input = null;
         }
         if (!failed.fail(named)) {
             logger.debug("Closed a connection from {} before it was open: {}", remote, cause.getMessage());
@@ -373,9 +385,14 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         return state == State.ACTIVE;
     }
 
-    /** Everything that came before has been read: tells the application, and fails what it still wanted to send. */
+    /**
+     * Everything that came before has been read: tells the application, and fails what it still wanted to send. A peer
+     * that goes when this side neither writes nor reads any more does what is expected of it.
+     */
     void lost(IOException cause) {
-        pipeline().fireExceptionCaught(cause);
+        if (connection.closeReason() != CloseReason.ORDERLY) {
+            pipeline().fireExceptionCaught(cause);
+        }
         if (state == State.ACTIVE && !output.isDrained()) {
             // Fails the writes with the reason, rather than with the close that follows from it.
             ((UcxSocketUnsafe) unsafe()).flushNow();
@@ -386,19 +403,6 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     }
 
     // ------------------------------------------------------------------------------------------- writing
-
-    @Override
-    protected Object filterOutboundMessage(Object message) throws ChannelOutputShutdownException {
-        if (message instanceof ByteBuf || message instanceof FileRegion) {
-            if (halfClose.isOutputEnding()) {
-                throw new ChannelOutputShutdownException("Channel output shutdown");
-            }
-            // Heap buffers as well: they are copied when they are sent, not when they are written.
-            return message;
-        }
-        throw new UnsupportedOperationException(
-                "unsupported message type: " + StringUtil.simpleClassName(message) + EXPECTED_TYPES);
-    }
 
     @Override
     protected void doWrite(ChannelOutboundBuffer in) throws Exception {
@@ -508,11 +512,6 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
 
     // ------------------------------------------------------------------------------------------- half-close
 
-    @Override
-    public boolean isInputShutdown() {
-        return halfClose.isInputEnded() || input != null && input.isShutdown();
-    }
-
     /** Whether this side is the server's. */
     boolean isAccepted() {
         return incoming != null;
@@ -526,11 +525,6 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     @Override
     boolean isDrained() {
         return output.isDrained();
-    }
-
-    @Override
-    void endOutputNow(ChannelPromise promise) {
-        ((AbstractUnsafe) unsafe()).shutdownOutput(promise);
     }
 
     @Override

@@ -2,6 +2,8 @@
 package io.github.nettyucx.channel;
 
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -10,7 +12,9 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
+import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -75,6 +79,40 @@ class AddressTest {
                 .connect(server.localAddress(), new InetSocketAddress(from, 0))).channel();
         assertEquals(from, client.localAddress().getAddress());
         assertEquals(client.localAddress(), child.awaitActive().remoteAddress());
+    }
+
+    @OnEachLane
+    void anAcceptedChannelThatIsAskedEarlyTellsItsOwnAddressLater() throws Exception {
+        CompletableFuture<SocketAddress> early = new CompletableFuture<>();
+        Inbox child = new Inbox() {
+            @Override
+            public void channelRegistered(ChannelHandlerContext context) {
+                early.complete(context.channel().localAddress());
+            }
+        };
+        UcxServerSocketChannel server = bindWildcard(child);
+        int port = port(server);
+        Channel client = Peers.await(peers.client(new Inbox()).connect(Peers.loopback(port))).channel();
+        UcxSocketChannel accepted = child.awaitActive();
+        assertEquals(new InetSocketAddress(InetAddress.ofLiteral("0.0.0.0"), port), early.get());
+        assertEquals(Peers.loopback(port), accepted.localAddress());
+        assertTrue(accepted.toString().contains("L:/127.0.0.1:" + port), accepted::toString);
+        Peers.await(client.close());
+        Peers.await(accepted.closeFuture());
+        assertEquals(Peers.loopback(port), accepted.localAddress(), "after the close");
+        assertEquals(client.localAddress(), accepted.remoteAddress(), "after the close");
+    }
+
+    @OnEachLane
+    void aClientThatIsBoundToAnyPortTellsTheOneThatItConnectsFrom() throws Exception {
+        Inbox child = new Inbox();
+        UcxServerSocketChannel server = peers.listen(() -> child);
+        Channel client = Peers.await(peers.client(new Inbox()).register()).channel();
+        Peers.await(client.bind(Peers.loopback(0)));
+        assertEquals(Peers.loopback(0), client.localAddress());
+        Peers.await(client.connect(server.localAddress()));
+        assertEquals(child.awaitActive().remoteAddress(), client.localAddress());
+        assertEquals(server.localAddress(), client.remoteAddress());
     }
 
     private static boolean hasIpv6Loopback() throws Exception {

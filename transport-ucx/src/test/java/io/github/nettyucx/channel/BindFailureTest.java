@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -82,6 +85,26 @@ class BindFailureTest {
         assertTrue(failure.getMessage().contains("198.51.100.1"), failure::toString);
         Peers.await(bind.channel().closeFuture());
         assertServes();
+    }
+
+    /** What fails in the middle of a bind is undone: by the channel, which is closed after that. */
+    @Test
+    void aPortIsFreeAfterABindThatFailedWhenItWasListenedTo() throws Exception {
+        Channel server = peers.listen(Inbox::new);
+        SocketAddress address = server.localAddress();
+        Peers.await(server.close());
+        ServerBootstrap withoutCounters = peers.server(Inbox::new).handler(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRegistered(ChannelHandlerContext ctx) {
+                ((CountedChannel) ctx.channel()).countBy(null);
+                ctx.fireChannelRegistered();
+            }
+        });
+        ChannelFuture bind = withoutCounters.bind(address);
+        assertInstanceOf(NullPointerException.class, Peers.awaitFailure(bind));
+        Peers.await(bind.channel().closeFuture());
+        Channel again = Peers.await(peers.server(Inbox::new).bind(address)).channel();
+        Peers.await(peers.connect(again, new Inbox()).close());
     }
 
     @Test

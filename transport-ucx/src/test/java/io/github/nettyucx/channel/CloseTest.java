@@ -25,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -33,6 +34,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class CloseTest {
 
     private static final int MIB = 1024 * 1024;
+    /** Large enough for UCX to leave it where it is until the peer takes it. */
+    private static final int RENDEZVOUS = 2 * MIB;
     private static final long SEED = 4711;
     /** Far below the times after which a side gives up waiting for the other one, 10 s. */
     private static final long PROMPTLY_MILLIS = 3000;
@@ -306,6 +309,58 @@ class CloseTest {
         Peers.await(peers.connect(server, new Inbox()).close());
     }
 
+    @OnEachLane
+    void theFirstOfSendsThatCompleteTogetherMayCloseTheChannelAbortively() throws Exception {
+        Channel server = listenForRendezvous();
+        for (int round = 0; round < 3; round++) {
+            Channel client = Peers.connect(peers.client(new Inbox()).option(ChannelOption.SO_LINGER, 0), server);
+            List<ChannelFuture> writes = new ArrayList<>();
+            Peers.await(client.eventLoop().submit(() -> {
+                writes.add(client.write(direct(RENDEZVOUS)).addListener(ChannelFutureListener.CLOSE));
+                // Done before the first one, and reported with it.
+                writes.add(client.write(direct(20_000)));
+                writes.add(client.write(direct(20_000)));
+                client.flush();
+                assertFalse(writes.get(0).isDone());
+            }));
+            Peers.await(writes.get(0));
+            Peers.await(client.closeFuture());
+            assertInstanceOf(ClosedChannelException.class, Peers.awaitFailure(writes.get(2)));
+        }
+        // The loop has survived.
+        Peers.await(peers.connect(server, new Inbox()).close());
+    }
+
+    @OnEachLane
+    void aWriteThatThrowsEndsTheOutputAndNotTheLoopThoughASendIsUnderWay() throws Exception {
+        Channel server = listenForRendezvous();
+        for (int round = 0; round < 3; round++) {
+            Channel client = peers.connect(server, new Inbox());
+            ByteBuf released = bytes(100);
+            List<ChannelFuture> writes = new ArrayList<>();
+            Peers.await(client.eventLoop().submit(() -> {
+                writes.add(client.write(direct(RENDEZVOUS)));
+                writes.add(client.write(released));
+                released.release();
+                client.flush();
+            }));
+            assertInstanceOf(IOException.class, Peers.awaitFailure(writes.get(1)));
+            Peers.await(client.close());
+        }
+        // The loop has survived.
+        Peers.await(peers.connect(server, new Inbox()).close());
+    }
+
+    /** A server to which a message of {@link #RENDEZVOUS} is under way until it is read. */
+    private Channel listenForRendezvous() throws InterruptedException {
+        return peers.listen(peers.server(() -> new Inbox() {
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                ((ByteBuf) message).release();
+            }
+        }).childOption(ChannelOption.SO_RCVBUF, 8 * RENDEZVOUS));
+    }
+
     // ------------------------------------------------------------------------------------------- loops and servers
 
     @OnEachLane
@@ -397,6 +452,10 @@ class CloseTest {
 
     private static ByteBuf bytes(int length) {
         return Unpooled.wrappedBuffer(new SeededBytes(SEED).at(0, length));
+    }
+
+    private static ByteBuf direct(int length) {
+        return Unpooled.directBuffer(length).writeBytes(new SeededBytes(SEED).at(0, length));
     }
 
     private static ByteBuf text(String text) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -83,6 +84,36 @@ class ConnectFailureTest {
         ChannelFuture refused = channel.connect(freeAddress());
         assertInstanceOf(ConnectException.class, Peers.awaitFailure(refused));
         assertFalse(channel.isActive());
+        Peers.await(channel.close());
+    }
+
+    @Test
+    void aReadThatIsAskedForBetweenTwoConnectsIsDone() throws Exception {
+        Inbox client = new Inbox();
+        Channel channel = Peers.await(unreading(client).register()).channel();
+        Peers.awaitFailure(channel.connect(freeAddress()));
+        channel.read();
+        assertReads(channel, client);
+    }
+
+    @Test
+    void aReadThatIsAskedForBeforeARefusedConnectIsDoneAfterTheNextOne() throws Exception {
+        Inbox client = new Inbox();
+        Channel channel = Peers.await(unreading(client).register()).channel();
+        channel.read();
+        Peers.awaitFailure(channel.connect(freeAddress()));
+        assertReads(channel, client);
+    }
+
+    private Bootstrap unreading(Inbox client) {
+        return peers.client(client).option(ChannelOption.AUTO_READ, false);
+    }
+
+    private void assertReads(Channel channel, Inbox client) throws Exception {
+        Inbox child = new Inbox();
+        Peers.await(channel.connect(peers.listen(() -> child).localAddress()));
+        child.awaitActive().writeAndFlush(Unpooled.copiedBuffer("welcome", StandardCharsets.ISO_8859_1));
+        client.awaitText("welcome");
         Peers.await(channel.close());
     }
 

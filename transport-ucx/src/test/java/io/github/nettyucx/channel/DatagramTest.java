@@ -21,6 +21,10 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.UnresolvedAddressException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -47,7 +51,7 @@ class DatagramTest {
     }
 
     /** Notes what comes, and that it comes in the channel's own thread. */
-    private static final class Mailbox extends SimpleChannelInboundHandler<DatagramPacket> {
+    private static class Mailbox extends SimpleChannelInboundHandler<DatagramPacket> {
 
         final BlockingQueue<String> letters = new LinkedBlockingQueue<>();
 
@@ -104,6 +108,29 @@ class DatagramTest {
             send(client, "letter " + i, echo.localAddress());
             assertEquals("letter " + i, answers.next());
         }
+    }
+
+    @Test
+    void whatIsNoPacketFailsAndLeavesTheOthersAlone() throws Exception {
+        Mailbox mailbox = new Mailbox();
+        UcxDatagramChannel receiver = bind(mailbox);
+        UcxDatagramChannel sender = bind(new Mailbox());
+        List<ChannelFuture> sent = new ArrayList<>();
+        sender.eventLoop().submit(() -> {
+            sent.add(sender.write(new DatagramPacket(bytes("first"), receiver.localAddress())));
+            sent.add(sender.write("no packet"));
+            sent.add(sender.write(new DatagramPacket(bytes("lost"), InetSocketAddress.createUnresolved("nobody", 1))));
+            sent.add(sender.writeAndFlush(new DatagramPacket(bytes("second"), receiver.localAddress())));
+        }).sync();
+        for (ChannelFuture future : sent) {
+            assertTrue(future.await(SECONDS, TimeUnit.SECONDS));
+        }
+        assertNull(sent.get(0).cause());
+        assertInstanceOf(UnsupportedOperationException.class, sent.get(1).cause());
+        assertInstanceOf(UnresolvedAddressException.class, sent.get(2).cause());
+        assertNull(sent.get(3).cause());
+        assertEquals("first", mailbox.next());
+        assertEquals("second", mailbox.next());
     }
 
     @Test
@@ -171,6 +198,73 @@ class DatagramTest {
     }
 
     @Test
+    void whatWasFlushedBeforeACloseIsSentAndItsPromisesSayThat() throws Exception {
+        Mailbox mailbox = new Mailbox();
+        UcxDatagramChannel receiver = bind(mailbox);
+        List<ChannelFuture> writes = new ArrayList<>();
+        for (int round = 0; round < 20; round++) {
+            UcxDatagramChannel sender = bind(new Mailbox());
+            Peers.await(sender.eventLoop().submit(() -> {
+                writes.clear();
+                for (int i = 0; i < 3; i++) {
+                    writes.add(send(sender, "letter " + i, receiver.localAddress()));
+                }
+                writes.add(sender.write(new DatagramPacket(bytes("unflushed"), receiver.localAddress())));
+                sender.close();
+                assertFalse(sender.writeAndFlush(bytes("too late")).isSuccess());
+            }));
+            Peers.await(sender.closeFuture());
+            for (int i = 0; i < 3; i++) {
+                Peers.await(writes.get(i));
+                assertEquals("letter " + i, mailbox.next());
+            }
+            assertInstanceOf(ClosedChannelException.class, Peers.awaitFailure(writes.get(3)));
+        }
+    }
+
+    @Test
+    void theEndOfALoopLeavesNoPromiseOfAClosingChannelOpen() throws Exception {
+        UcxDatagramChannel receiver = bind(new Mailbox());
+        UcxDatagramChannel sender = bind(new Mailbox());
+        List<ChannelFuture> writes = new ArrayList<>();
+        Peers.await(sender.eventLoop().submit(() -> {
+            writes.add(send(sender, "letter", receiver.localAddress()));
+            writes.add(sender.write(new DatagramPacket(bytes("unflushed"), receiver.localAddress())));
+            sender.close();
+            group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS);
+        }));
+        Peers.await(group.terminationFuture());
+        Peers.await(sender.closeFuture());
+        assertTrue(writes.get(0).isDone() && writes.get(1).isDone());
+    }
+
+    @Test
+    void aClosingChannelThatIsDeregisteredIsClosedAtOnce() throws Exception {
+        BlockingQueue<String> told = new LinkedBlockingQueue<>();
+        UcxDatagramChannel receiver = bind(new Mailbox());
+        UcxDatagramChannel sender = bind(new Mailbox() {
+            @Override
+            public void channelInactive(ChannelHandlerContext context) {
+                told.add("inactive");
+            }
+
+            @Override
+            public void handlerRemoved(ChannelHandlerContext context) {
+                told.add("removed");
+            }
+        });
+        Peers.await(sender.eventLoop().submit(() -> {
+            // Takes effect in a task of its own, when the close waits.
+            sender.pipeline().deregister();
+            send(sender, "letter", receiver.localAddress());
+            sender.close();
+        }));
+        Peers.await(sender.closeFuture());
+        assertEquals("inactive", told.poll(SECONDS, TimeUnit.SECONDS));
+        assertEquals("removed", told.poll(SECONDS, TimeUnit.SECONDS));
+    }
+
+    @Test
     void nothingIsReadBeforeItIsAskedFor() throws Exception {
         Mailbox mailbox = new Mailbox();
         UcxDatagramChannel receiver = (UcxDatagramChannel) bootstrap(mailbox)
@@ -188,6 +282,64 @@ class DatagramTest {
         assertNull(mailbox.letters.poll(200, TimeUnit.MILLISECONDS));
         receiver.read();
         assertEquals("two", mailbox.next());
+    }
+
+    @Test
+    void aPauseTakesBackTheReadThatWaits() throws Exception {
+        Mailbox mailbox = new Mailbox();
+        UcxDatagramChannel receiver = bind(mailbox);
+        UcxDatagramChannel sender = bind(new Mailbox());
+        send(sender, "before", receiver.localAddress());
+        assertEquals("before", mailbox.next());
+        for (int round = 0; round < 3; round++) {
+            receiver.config().setAutoRead(false);
+            Peers.await(receiver.eventLoop().submit(() -> { }));
+            for (String letter : List.of("one", "two", "three")) {
+                Peers.await(send(sender, letter, receiver.localAddress()));
+            }
+            // What must not come cannot be waited for but by a time.
+            assertNull(mailbox.letters.poll(200, TimeUnit.MILLISECONDS));
+            receiver.read();
+            assertEquals("one", mailbox.next());
+            assertNull(mailbox.letters.poll(200, TimeUnit.MILLISECONDS));
+            receiver.config().setAutoRead(true);
+            assertEquals("two", mailbox.next());
+            assertEquals("three", mailbox.next());
+        }
+    }
+
+    @Test
+    void aPauseThatEndsAtOnceLosesNothing() throws Exception {
+        Mailbox mailbox = new Mailbox();
+        UcxDatagramChannel receiver = bind(mailbox);
+        UcxDatagramChannel sender = bind(new Mailbox());
+        for (int i = 0; i < 200; i++) {
+            receiver.config().setAutoRead(false);
+            send(sender, "letter " + i, receiver.localAddress());
+            receiver.config().setAutoRead(true);
+            assertEquals("letter " + i, mailbox.next());
+        }
+    }
+
+    @Test
+    void whatCameDuringAPauseIsReleasedByAClose() throws Exception {
+        LeakWatch leaks = new LeakWatch();
+        UcxDatagramChannel receiver = bind(new Mailbox());
+        receiver.config().setAllocator(leaks.allocator);
+        UcxDatagramChannel sender = bind(new Mailbox());
+        receiver.config().setAutoRead(false);
+        Peers.await(send(sender, "letter", receiver.localAddress()));
+        awaitBuffers(leaks, 1);
+        Peers.await(receiver.close());
+        awaitBuffers(leaks, 0);
+    }
+
+    private static void awaitBuffers(LeakWatch leaks, int expected) throws InterruptedException {
+        for (long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS); leaks.activeBuffers() != expected;) {
+            assertTrue(System.nanoTime() < end, () -> leaks.activeBuffers() + " buffers, not " + expected);
+            // Between two looks at what another thread does.
+            Thread.sleep(10);
+        }
     }
 
     @Test

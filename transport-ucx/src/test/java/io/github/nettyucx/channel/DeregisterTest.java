@@ -4,11 +4,16 @@ package io.github.nettyucx.channel;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOption;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 import java.net.InetSocketAddress;
+import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -18,6 +23,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A connection stays with its event loop; a channel that has none yet can go elsewhere. */
 class DeregisterTest {
+
+    private static final int WINDOW = 64 * 1024;
 
     private Peers peers;
 
@@ -59,6 +66,35 @@ class DeregisterTest {
         inbox.awaitInactive();
         child.awaitInactive();
         assertFalse(client.isRegistered());
+    }
+
+    @OnEachLane
+    void aChannelThatLingersIsClosedAtOnceByADeregistrationOfItsPipeline() throws Exception {
+        CompletableFuture<Void> removed = new CompletableFuture<>();
+        Inbox child = new Inbox();
+        Inbox inbox = new Inbox() {
+            @Override
+            public void handlerRemoved(ChannelHandlerContext context) {
+                removed.complete(null);
+            }
+        };
+        Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.AUTO_READ, false)
+                .childOption(ChannelOption.SO_RCVBUF, WINDOW));
+        Channel client = peers.connect(server, inbox);
+        Channel accepted = child.awaitActive();
+        // More than the window.
+        ChannelFuture write = client.writeAndFlush(Unpooled.directBuffer().writeZero(8 * WINDOW));
+        ChannelFuture close = client.close();
+        Peers.await(client.eventLoop().submit(() -> { }));
+        assertFalse(close.isDone());
+        Peers.await(client.pipeline().deregister());
+        assertTrue(close.isDone() && client.closeFuture().isDone());
+        inbox.awaitInactive();
+        removed.get(15, TimeUnit.SECONDS);
+        assertInstanceOf(ClosedChannelException.class, Peers.awaitFailure(write));
+        assertFalse(client.isRegistered());
+        accepted.config().setAutoRead(true);
+        child.awaitInactive();
     }
 
     @OnEachLane

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultFileRegion;
 import io.netty.handler.stream.ChunkedFile;
 import io.netty.handler.stream.ChunkedWriteHandler;
+import io.netty.util.ReferenceCountUtil;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -26,6 +33,8 @@ class FileTest {
     private static final int MIB = 1024 * KIB;
     private static final long SEED = 4711;
     private static final long SECONDS = 30;
+    /** Far below the time after which a close gives up, 10 s. */
+    private static final long PROMPTLY_MILLIS = 3000;
 
     private static Path file(int length) throws IOException {
         Path file = Files.createTempFile("netty-ucx-", ".test");
@@ -92,6 +101,66 @@ class FileTest {
             assertEquals(1 + length, child.text().length());
         } finally {
             Files.delete(path);
+        }
+    }
+
+    /** Their completions have to be taken though nothing more is sent. */
+    @OnEachLane
+    void aCloseWaitsForTheCopiesOfABrokenFileThatAreOnTheirWayAndNoLonger() throws Exception {
+        int length = 16 * MIB;
+        Path path = file(length);
+        AtomicLong received = new AtomicLong();
+        Inbox child = new Inbox() {
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                received.addAndGet(((ByteBuf) message).readableBytes());
+                ReferenceCountUtil.release(message);
+            }
+        };
+        CountDownLatch goOn = new CountDownLatch(1);
+        try (Peers peers = new Peers()) {
+            // It does not close by itself, and there is credit for more than is sent while its loop stands still.
+            Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.SO_RCVBUF, length)
+                    .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true));
+            UcxSocketChannel client = peers.connect(server, new Inbox());
+            child.awaitActive().eventLoop().submit(() -> goOn.await(SECONDS, TimeUnit.SECONDS));
+            long start = System.nanoTime();
+            BreakingFile file = new BreakingFile(path.toFile(), length, () -> {
+                if (client.metrics().sendsDeferred() >= 3) {
+                    goOn.countDown();
+                    throw new IOException("the disk is gone");
+                }
+            });
+            Throwable failure = Peers.awaitFailure(client.writeAndFlush(file));
+            assertEquals("the disk is gone", failure.getMessage());
+            Peers.await(client.closeFuture());
+            long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            assertTrue(millis < PROMPTLY_MILLIS, () -> "closed after " + millis + " ms");
+            child.awaitInputShutdown();
+            assertEquals(client.metrics().bytesSent(), received.get());
+        } finally {
+            goOn.countDown();
+            Files.delete(path);
+        }
+    }
+
+    private interface Disk {
+        void access() throws IOException;
+    }
+
+    private static final class BreakingFile extends DefaultFileRegion {
+
+        private final Disk disk;
+
+        BreakingFile(File file, long length, Disk disk) {
+            super(file, 0, length);
+            this.disk = disk;
+        }
+
+        @Override
+        public long transferTo(WritableByteChannel target, long position) throws IOException {
+            disk.access();
+            return super.transferTo(target, position);
         }
     }
 }

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -26,6 +27,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class HalfCloseTest {
 
     private static final long SECONDS = 15;
+    private static final long SEED = 4711;
 
     private Peers peers;
 
@@ -166,5 +168,39 @@ class HalfCloseTest {
         assertEquals("read last words", child.await().getFirst());
         Peers.await(child.active.get().close());
         Peers.await(client.close());
+    }
+
+    @OnEachLane
+    void aPeerThatClosesWhenBothDirectionsAreShutDownIsNoError() throws Exception {
+        Inbox child = new Inbox();
+        Inbox inbox = new Inbox();
+        UcxSocketChannel client = peers.connect(peers.listen(() -> child), inbox);
+        // In this order the peer is told that nobody reads, and waits for no acknowledgement when it closes.
+        Peers.await(client.shutdownInput());
+        client.writeAndFlush(text("last words"));
+        Peers.await(client.shutdownOutput());
+        child.awaitInactive();
+        inbox.awaitInactive();
+        assertEquals("last words", child.text());
+        assertEquals(List.of(), child.exceptions());
+        assertEquals(List.of(), inbox.exceptions());
+        assertFalse(client.isOpen());
+    }
+
+    @OnEachLane
+    void norIsItWhenTheInputIsShutDownWhileTheOutputWaitsForItsBytes() throws Exception {
+        // More than the window.
+        int length = 8 * 1024 * 1024;
+        StreamReader child = new StreamReader(SEED, length, StreamReader.Demand.AUTOMATIC, new SplittableRandom(SEED));
+        Inbox inbox = new Inbox();
+        UcxSocketChannel client = peers.connect(peers.listen(() -> child), inbox);
+        client.eventLoop().execute(() -> {
+            client.writeAndFlush(Unpooled.wrappedBuffer(new SeededBytes(SEED).at(0, length)));
+            assertFalse(client.shutdownOutput().isDone());
+            client.shutdownInput();
+        });
+        child.ended().get(SECONDS, TimeUnit.SECONDS);
+        inbox.awaitInactive();
+        assertEquals(List.of(), inbox.exceptions());
     }
 }

@@ -49,7 +49,8 @@ public final class LaneJvm implements AutoCloseable {
                 command.add(flag);
             }
         }
-        // Surefire sets its properties after the JVM has started.
+        // Surefire switches assertions on, and sets its properties, after the JVM has started.
+        command.add("-ea");
         for (String name : System.getProperties().stringPropertyNames()) {
             if (name.startsWith("io.github.nettyucx.") || name.startsWith("io.netty.")) {
                 command.add("-D" + name + '=' + System.getProperty(name));
