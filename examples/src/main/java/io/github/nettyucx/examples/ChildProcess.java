@@ -29,7 +29,8 @@ import java.util.function.Predicate;
  */
 public final class ChildProcess implements AutoCloseable {
     private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
-    private static final List<String> FLAGS =
+    /** Options that every such process is started with. */
+    public static final List<String> FLAGS =
             List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow");
     private static final int REMEMBERED_LINES = 60;
     private static final long STOP_SECONDS = 15;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.benchmark;
 
+import io.github.nettyucx.examples.ChildProcess;
 import io.github.nettyucx.examples.Console;
 import io.github.nettyucx.examples.ExampleFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** Has rows measured and tells what came of it, even if the user interrupts that. */
 final class Report {
@@ -33,8 +35,9 @@ final class Report {
             if (!targets.isEmpty()) {
                 Console.print("\n" + Targets.render(targets));
             }
-            write(new ResultFile(started, Instant.now(), complete, output.command(), NettyContender.JVM_OPTIONS,
-                    machine, output.rounds(), rows.stream().map(ResultFile.Result::of).toList(),
+            write(new ResultFile(started, Instant.now(), complete, output.command(),
+                    Stream.concat(ChildProcess.FLAGS.stream(), NettyContender.JVM_OPTIONS.stream()).toList(), machine,
+                    output.rounds(), rows.stream().map(ResultFile.Result::of).toList(),
                     targets.stream().map(ResultFile.Outcome::of).toList()));
             if (!complete) {
                 return EXIT_INTERRUPTED;
