@@ -30,7 +30,7 @@ class LateEventsTest {
         Path library = directory.resolve("late-events.so");
         long seed = Faults.newSeed();
         try (Child process = Child.start(List.of("env", "LD_PRELOAD=" + compile(directory, library)), List.of(),
-                LateEventsMain.class, seed)) {
+                LateEventsMain.class, seed, library)) {
             String strangers = process.await("done", SECONDS);
             String[] events = process.await("events", SECONDS).split(" of ");
             Faults.report("late events: lane %s: seed %d: %s strangers, %s of %s events were late", Lane.current(), seed,
