@@ -28,6 +28,9 @@ final class Hosts implements AutoCloseable {
             "--propagation", "private", "sh", "-c",
             "mount -t sysfs sysfs /sys && mount -t tmpfs -o size=64m tmpfs /dev/shm && echo ready && exec cat");
     private static final String READY = "ready";
+    /** The kernel may say so a second late, because it gathers such news. */
+    private static final String UNTIL_IT_RUNS = "i=0; until grep -qx up /sys/class/net/" + DEVICE + "/operstate; do "
+            + "i=$((i + 1)); [ $i -lt 500 ] || { echo " + DEVICE + " is not up; exit 1; }; sleep 0.01; done";
     /** In place of netem, which many kernels do not have: classic BPF. 2 is TC_ACT_SHOT, 0 TC_ACT_OK. */
     private static final String DROP_ALL = "1,6 0 0 2";
     private static final String DROP_SOME = "4,32 0 0 4294963256,53 1 0 %d,6 0 0 2,6 0 0 0";
@@ -82,6 +85,11 @@ final class Hosts implements AutoCloseable {
             run("ip", "link", "set", DEVICE, "up");
         }
 
+        /** UCX takes no notice of an interface that does not run yet when it looks for them, which it does once. */
+        private void awaitCable() throws IOException, InterruptedException {
+            run("sh", "-c", UNTIL_IT_RUNS);
+        }
+
         /**
          * From now on the packets that come go through a program of classic BPF. Not those that leave: their sender
          * would know of the loss, and try harder.
@@ -119,6 +127,8 @@ final class Hosts implements AutoCloseable {
                     Long.toString(right.holder.pid()));
             left.connectCable();
             right.connectCable();
+            left.awaitCable();
+            right.awaitCable();
         } catch (IOException e) {
             close();
             throw e;
