@@ -174,8 +174,14 @@ final class Hosts implements AutoCloseable {
         switch (outage) {
             case LINK_DOWN -> right.run("ip", "link", "set", DEVICE, "up");
             case BLACK_HOLE -> {
-                left.run("tc", "qdisc", "del", "dev", DEVICE, "clsact");
-                right.run("tc", "qdisc", "del", "dev", DEVICE, "clsact");
+                for (Host host : List.of(left, right)) {
+                    host.run("tc", "qdisc", "del", "dev", DEVICE, "clsact");
+                }
+                for (Host host : List.of(left, right)) {
+                    // Else the kernel may give up a neighbour whom it has asked for in vain in the hole, and with him the
+                    // TCP connection that he is just making: he is reset, by whatever transport he came.
+                    host.run("ip", "neighbour", "flush", "dev", DEVICE);
+                }
             }
         }
     }
