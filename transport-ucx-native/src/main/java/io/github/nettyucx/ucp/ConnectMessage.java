@@ -106,7 +106,7 @@ final class ConnectMessage {
     }
 
     /**
-     * What stands for the client's connection in UCX: two requests of one connection have the same.
+     * What stands for the client's connection in UCX, see {@link TcpConnection}.
      *
      * @return 0 if nothing can be said
      */

@@ -31,4 +31,12 @@ public interface ConnectionHandler {
      */
     default void onUnintelligibleRequest(String problem) {
     }
+
+    /**
+     * A client has sent another message to connect before it was accepted. Its connection has been reset; whoever accepts
+     * its request finds that. Unlike the others this is called on UCX's asynchronous thread, with a lock of the worker's
+     * held: it must return at once, and not use UCX.
+     */
+    default void onRepeatedMessage() {
+    }
 }

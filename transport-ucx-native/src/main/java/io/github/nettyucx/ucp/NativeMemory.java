@@ -13,6 +13,7 @@ final class NativeMemory {
 
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
     private NativeMemory() {
     }
@@ -23,6 +24,11 @@ final class NativeMemory {
 
     static void putLong(long address, long value) {
         ALL.set(ValueLayout.JAVA_LONG, address, value);
+    }
+
+    /** The same at an address that another thread reads from. */
+    static void putLongRelease(long address, long value) {
+        LONG.setRelease(ALL, address, value);
     }
 
     static int getInt(long address) {

@@ -40,6 +40,8 @@ final class TcpConnection {
     private static final int DESCRIPTOR = 48;
     private static final int STATE = 52;
     private static final int LISTENER = 56;
+    private static final int NEXT = 64;
+    private static final int PREVIOUS = 72;
     private static final int ON_SERVER = 1;
     private static final int CREATED = 1 << 2;
     private static final int HEADER_RECEIVED = 1 << 4;
@@ -109,6 +111,24 @@ final class TcpConnection {
         }
         int state = NativeMemory.getInt(connection + STATE);
         return (state & ASKED) == ASKED && (state & ~POSSIBLE) == 0 ? new TcpConnection(connection) : null;
+    }
+
+    /**
+     * Of a connection that a message to connect has just come over: whether it is the first. If it is not, the connection
+     * is reset. See {@link TcpListener}. To be called on UCX's asynchronous thread.
+     */
+    static boolean isFirstMessage(long connection, long listener) {
+        if (NativeMemory.getLong(connection + LISTENER) != listener) {
+            return true;
+        }
+        long link = connection + NEXT;
+        if (NativeMemory.getLong(connection + NEXT) == link) {
+            new TcpConnection(connection).reset();
+            return false;
+        }
+        NativeMemory.putLong(connection + NEXT, link);
+        NativeMemory.putLong(connection + PREVIOUS, link);
+        return true;
     }
 
     /** Resets it. UCX notices. */

@@ -5,7 +5,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -18,16 +17,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class UcpConnectionRequest {
 
-    /** A second request is made before the first is taken, and handed out in one of the next calls of progress. */
-    private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(1);
-
     private final UcpListener listener;
     private final long address;
     private final InetSocketAddress clientAddress;
     private final long clientId;
     private final long connection;
     private final AtomicBoolean taken = new AtomicBoolean();
-    private volatile long takenNanos;
 
     /**
      * @param connection see {@link ConnectMessage#connectionOf}
@@ -82,20 +77,10 @@ public final class UcpConnectionRequest {
 
     /** Makes the caller the one who accepts or rejects. */
     boolean take() {
-        if (!taken.compareAndSet(false, true)) {
-            return false;
-        }
-        takenNanos = System.nanoTime();
-        return true;
+        return taken.compareAndSet(false, true);
     }
 
     long connection() {
         return connection;
-    }
-
-    /** Whether UCX may still hand out a second request of the same connection. */
-    boolean isRecent() {
-        long since = takenNanos;
-        return !isTaken() || since == 0 || System.nanoTime() - since < RECENT_NANOS;
     }
 }

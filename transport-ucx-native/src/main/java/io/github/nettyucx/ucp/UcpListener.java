@@ -6,9 +6,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
-import java.util.HashMap;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,9 +21,6 @@ public final class UcpListener implements AutoCloseable {
     private final long id;
     /** Neither accepted nor rejected yet. Accepting threads remove from it. */
     private final Set<UcpConnectionRequest> pending = ConcurrentHashMap.newKeySet();
-    /** What arrived in the last time, in this order, and by connection; for the worker's thread only. */
-    private final Queue<UcpConnectionRequest> arrived = new ArrayDeque<>();
-    private final Map<Long, UcpConnectionRequest> connections = new HashMap<>();
     /** Turned away, and not yet given back to UCX; for the worker's thread only. */
     private final Queue<TcpClient> leaving = new ArrayDeque<>();
     /** Calls on other threads that use this listener's memory, as accepting does. */
@@ -38,6 +32,7 @@ public final class UcpListener implements AutoCloseable {
         this.handler = handler;
         id = Upcalls.LISTENERS.register(this);
         TcpConnection.prepare();
+        TcpListener.prepare();
         boolean created = false;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment sockaddr = UcsSockAddr.encode(arena, local);
@@ -55,6 +50,7 @@ public final class UcpListener implements AutoCloseable {
             UcsStatus.check("Listening on " + local, status);
             address = out.get(ValueLayout.JAVA_LONG, 0);
             created = true;
+            TcpListener.watch(address, worker.address(), handler);
         } catch (UcxException e) {
             throw e;
         } catch (Throwable e) {
@@ -152,6 +148,7 @@ public final class UcpListener implements AutoCloseable {
         long destroyed = address;
         address = 0;
         worker.listenerClosed(this);
+        TcpListener.unwatch(destroyed);
         try {
             UcpFunctions.LISTENER_DESTROY.invokeExact(destroyed);
         } catch (Throwable e) {
@@ -185,61 +182,23 @@ public final class UcpListener implements AutoCloseable {
      * @return {@code null} if the client has been turned away, and the handler knows
      */
     private UcpConnectionRequest examine(long requestAddress) {
-        UcpConnectionRequest request = null;
         boolean decided = false;
         try {
             String problem = ConnectMessage.problemOf(requestAddress, address(), handler.isErrorHandlingRequired());
             if (problem == null) {
                 long connection = ConnectMessage.connectionOf(requestAddress, address());
-                request = new UcpConnectionRequest(this, requestAddress, connection);
-                UcpConnectionRequest first = connection == 0 ? request : firstOf(request);
+                UcpConnectionRequest request = new UcpConnectionRequest(this, requestAddress, connection);
                 decided = true;
-                if (first == request) {
-                    return request;
-                }
-                turnAwayFirst(first);
-                handler.onUnintelligibleRequest("a second message to connect");
-            } else {
-                decided = true;
-                turnAway(requestAddress);
-                handler.onUnintelligibleRequest(problem);
+                return request;
             }
+            decided = true;
+            turnAway(requestAddress);
+            handler.onUnintelligibleRequest(problem);
             return null;
         } finally {
             if (!decided) {
-                if (request != null) {
-                    // It may be known as its connection's first already.
-                    request.take();
-                }
                 reject(requestAddress);
             }
-        }
-    }
-
-    /**
-     * The request by which the client's connection was asked for first. UCX makes a request of every message that comes
-     * before the first is accepted; whoever accepts or rejects two of the same connection has UCX use freed memory. So
-     * the second is left alone, which costs its memory, and so that there is no third its connection is closed if it
-     * can be.
-     */
-    private UcpConnectionRequest firstOf(UcpConnectionRequest request) {
-        for (UcpConnectionRequest old = arrived.peek(); old != null && !old.isRecent(); old = arrived.peek()) {
-            arrived.remove();
-            connections.remove(old.connection(), old);
-        }
-        UcpConnectionRequest first = connections.get(request.connection());
-        if (first == null || !first.isRecent() || !Objects.equals(first.clientAddress(), request.clientAddress())) {
-            connections.put(request.connection(), request);
-            arrived.add(request);
-            return request;
-        }
-        return first;
-    }
-
-    private void turnAwayFirst(UcpConnectionRequest first) {
-        if (first.take()) {
-            pending.remove(first);
-            turnAway(first.address());
         }
     }
 

@@ -213,7 +213,8 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
     private final class Requests implements ConnectionHandler {
 
         private InetSocketAddress listening;
-        private Doorkeeper doorkeeper;
+        /** {@code null} until the listener has been made, by which time UCX's thread may have seen clients. */
+        private volatile Doorkeeper doorkeeper;
 
         @Override
         public void onConnectionRequest(UcpConnectionRequest request) {
@@ -231,6 +232,14 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
         public void onUnintelligibleRequest(String problem) {
             doorkeeper.turnedAway(problem);
             scheduleDismissal();
+        }
+
+        @Override
+        public void onRepeatedMessage() {
+            Doorkeeper known = doorkeeper;
+            if (known != null) {
+                known.turnedAway("a second message to connect");
+            }
         }
     }
 

@@ -131,17 +131,15 @@ class PortAttackTest {
         int descriptors = OwnProcess.openDescriptors();
         long heap = NativeHeap.settled(Long.MIN_VALUE);
         for (Attack attack : attacks()) {
-            // Of ten thousand of these one crashes UCX, which nobody can prevent; see docs/reliability.md.
-            int count = attack == Attack.TWICE ? Math.min(connections, FEW) : connections;
-            int wave = Math.min(count, attack.looksReal ? SMALL_WAVE : WAVE);
+            int wave = Math.min(connections, attack.looksReal ? SMALL_WAVE : WAVE);
             long slowest = 0;
             Customers customers = new Customers(peers, server);
             try (customers) {
-                for (int done = 0; done < count; done += wave) {
+                for (int done = 0; done < connections; done += wave) {
                     slowest = Math.max(slowest, wave(attack, wave));
                 }
             }
-            System.out.println("seed " + SEED + ", " + count + " × " + attack + ": closed after "
+            System.out.println("seed " + SEED + ", " + connections + " × " + attack + ": closed after "
                     + slowest / 1_000_000 + " ms at most; " + customers);
             awaitDescriptors(descriptors);
         }
