@@ -239,6 +239,23 @@ class MetricsTest {
         }
     }
 
+    @OnEachLane
+    void whoAsksTwiceToBeConnectedIsAStranger() throws Exception {
+        byte[] message = ConnectBytes.capture(peers);
+        UcxServerSocketChannel listening = peers.listen(peers.server(Inbox::new)
+                .option(ChannelOption.AUTO_READ, false).option(ChannelOption.SO_BACKLOG, 1));
+        InetSocketAddress address = listening.localAddress();
+        try (Socket stranger = new Socket(address.getAddress(), address.getPort())) {
+            stranger.setTcpNoDelay(true);
+            stranger.getOutputStream().write(message);
+            // There is no room for another one, so the stranger's is there.
+            Peers.awaitFailure(peers.client(new Inbox()).connect(address));
+            assertEquals(0, server().strangersTurnedAway());
+            stranger.getOutputStream().write(message);
+            awaitCount(1, () -> server().strangersTurnedAway());
+        }
+    }
+
     // ------------------------------------------------------------------------------------------- ends
 
     @OnEachLane
