@@ -114,10 +114,12 @@ final class TcpConnection {
     }
 
     /**
-     * Of a connection that a message to connect has just come over: whether it is the first. If it is not, the connection
-     * is reset. See {@link TcpListener}. To be called on UCX's asynchronous thread.
+     * A message to connect has just come over a connection, see {@link TcpListener}. To be called on UCX's asynchronous
+     * thread.
+     *
+     * @return whether it is the first, and UCP may have it; if it is not, the connection has been reset
      */
-    static boolean isFirstMessage(long connection, long listener) {
+    static boolean admitMessage(long connection, long listener) {
         if (NativeMemory.getLong(connection + LISTENER) != listener) {
             return true;
         }

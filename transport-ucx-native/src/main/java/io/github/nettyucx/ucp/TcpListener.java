@@ -84,7 +84,7 @@ final class TcpListener {
 
     /** The upcall, on UCX's asynchronous thread, which holds the lock of the listener's worker. */
     static void received(long transport, long listener, long arguments) throws Throwable {
-        if (TcpConnection.isFirstMessage(NativeMemory.getLong(arguments + CONNECTION), transport)) {
+        if (TcpConnection.admitMessage(NativeMemory.getLong(arguments + CONNECTION), transport)) {
             CALL_NEXT.invokeExact(transport, listener, arguments);
             return;
         }
