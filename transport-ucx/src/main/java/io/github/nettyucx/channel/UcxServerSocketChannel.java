@@ -234,6 +234,7 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
             scheduleDismissal();
         }
 
+        /** On UCX's asynchronous thread, which holds the lock of the worker: no more than counting. */
         @Override
         public void onRepeatedMessage() {
             Doorkeeper known = doorkeeper;
