@@ -23,9 +23,8 @@ public interface ConnectionHandler {
     }
 
     /**
-     * Called in the same way when somebody has been turned away because what it sent is no connect message of UCX's,
-     * or one that UCX could not stand. {@link UcpListener#dismissTurnedAway()} is then to be called soon, but not from
-     * here.
+     * Called in the same way when somebody is rejected because what it sent is no connect message of UCX's, or one that
+     * UCX could not stand.
      *
      * @param problem what it was, a phrase
      */

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.ucp;
 
+import io.github.nettyucx.library.UcxLibrary;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -25,8 +26,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * answer, the event comes again and again, and the next one is in danger when this one is closed.
  *
  * <p>That can happen where UCX rejects, because it is told to or because it finds that it cannot serve the client: it
- * starts to wait for that event, writes the answer at once, and closes the connection. So those who are turned away are
- * {@linkplain TcpClient reset first}, and the numbers of the others are {@linkplain #occupyNumber() taken} for a moment.
+ * starts to wait for that event, writes the answer at once, and closes the connection. So UCX's thread is
+ * {@linkplain #beforeReject made to forget} the connection before that, and has nothing to wait on; what it was told of
+ * it before is no more than that there is something to read, which does no harm. It learns of the connection again when
+ * that {@linkplain #afterAccept has been accepted}.
  *
  * <p>UCX has no call for any of this; the connection is found by the layout of {@code uct_tcp_sockcm_ep_t}, which is the
  * same in UCX 1.16 to 1.22. What does not look like one is left alone.
@@ -35,6 +38,10 @@ final class TcpConnection {
 
     // struct ucp_conn_request
     private static final int TRANSPORT_LISTENER = 8;
+
+    // struct ucp_worker, and ucs_async_context in it
+    private static final int ASYNC_CONTEXT = 8;
+    private static final int ASYNC_MODE = 40;
 
     // struct uct_tcp_sockcm_ep
     private static final int DESCRIPTOR = 48;
@@ -53,32 +60,37 @@ final class TcpConnection {
     /** Of a connection that can have been asked for and neither accepted nor rejected. */
     private static final int POSSIBLE = ASKED | FAILED | HEADER_RECEIVED;
 
+    // ucs_async_mode_t
+    private static final int MODE_THREAD_SPINLOCK = 1;
+    private static final int MODE_THREAD_MUTEX = 2;
+    /** Handlers of this kind are known to UCX, and not to the kernel. */
+    private static final int MODE_POLL = 3;
+
+    // ucs_event_set_types_t
+    private static final int READABLE = 1;
+    private static final int WRITABLE = 1 << 1;
+
     /** UCX's thread needs some microseconds to wake up, unless it is at work on something else. */
     private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
     private static final long PARK_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
     /** Of a machine so busy that the thread does not get to run: there are other connections to be served. */
-    private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-    /** UCX's thread needs some milliseconds at most for the events that it has been told of. */
-    private static final long OCCUPIED_MILLIS = 100;
-    /** They are descriptors that nobody else can have. */
-    private static final int MOST_OCCUPIED = 16;
-
-    private static final int F_DUPFD_CLOEXEC = 1030;
-    private static final int AF_UNIX = 1;
-    private static final int SOCK_STREAM_CLOEXEC = 0x80001;
-    private static final MethodHandle CONNECT = bind("connect",
+    private static final MethodHandle CONNECT = bind(Linker.nativeLinker().defaultLookup().findOrThrow("connect"),
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle SOCKET = bind("socket",
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT));
-    private static final MethodHandle FCNTL = bind("fcntl",
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle CLOSE = bind("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    /** {@code ucs_async_remove_handler}; {@code null} if this UCX does not show it. */
+    private static final MethodHandle REMOVE_HANDLER =
+            bind(symbol("ucs_async_remove_handler"), FunctionDescriptor.of(JAVA_BYTE, JAVA_INT, JAVA_INT));
+    /** {@code ucs_async_set_event_handler}, as above. */
+    private static final MethodHandle SET_EVENT_HANDLER = bind(symbol("ucs_async_set_event_handler"),
+            FunctionDescriptor.of(JAVA_BYTE, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MemorySegment NO_HANDLER = symbol("ucs_empty_function");
+    private static final MemorySegment HANDLER = symbol("uct_tcp_sa_data_handler");
+    private static final boolean USABLE =
+            REMOVE_HANDLER != null && SET_EVENT_HANDLER != null && NO_HANDLER != null && HANDLER != null;
+
     /** All zeros: {@code AF_UNSPEC}. */
     private static final MemorySegment NOBODY = Arena.global().allocate(UcpLayouts.SockAddrIn.SIZE, Long.BYTES);
-    /** A socket that is never connected. */
-    private static final int IDLE = newSocket();
-    private static final AtomicInteger OCCUPIED = new AtomicInteger();
 
     private final long address;
     private final int descriptor;
@@ -88,12 +100,15 @@ final class TcpConnection {
         descriptor = NativeMemory.getInt(address + DESCRIPTOR);
     }
 
-    private static MethodHandle bind(String name, FunctionDescriptor type, Linker.Option... options) {
-        Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), type, options);
+    private static MemorySegment symbol(String name) {
+        return UcxLibrary.load().symbols().find(name).orElse(null);
     }
 
-    /** Has the class loaded, and with it made what is needed later, when there may be no descriptors left. */
+    private static MethodHandle bind(MemorySegment function, FunctionDescriptor type) {
+        return function == null ? null : Linker.nativeLinker().downcallHandle(function, type);
+    }
+
+    /** Has the class loaded, so that nothing can fail any more when there is a listener. */
     static void prepare() {
     }
 
@@ -133,8 +148,7 @@ final class TcpConnection {
         return true;
     }
 
-    /** Resets it. UCX notices. */
-    void reset() {
+    private void reset() {
         try {
             // Fails if the client was faster, which is as good.
             int ignored = (int) CONNECT.invokeExact(descriptor, NOBODY.address(), UcpLayouts.SockAddrIn.SIZE);
@@ -143,16 +157,72 @@ final class TcpConnection {
         }
     }
 
-    /** Whether UCX has noticed that it is gone, and waits for nothing of it any more. */
-    boolean hasFailed() {
-        return (state() & FAILED) != 0;
+    /**
+     * Has UCX's thread forget the connection, which UCX is going to close.
+     *
+     * @param reset whether it is reset as well
+     */
+    void beforeReject(boolean reset) {
+        forget();
+        if (reset) {
+            reset();
+        }
     }
 
     /**
-     * Waits until UCX's thread has written the answer of a connection that has just been accepted. To be called before
-     * progress is: that might find that the client cannot be reached, and close the connection.
+     * Has UCX's thread forget the connection until it has been accepted, for UCX may find that it must reject it.
+     *
+     * @param listening where the request has come from
+     * @param accepting where it is to be accepted
      */
-    void awaitAnswer() {
+    void beforeAccept(UcpWorker listening, UcpWorker accepting) {
+        if ((listening != accepting || isKnown(accepting)) && forget()) {
+            // UCX gives up where there is no handler to be moved to the other worker.
+            handle(MODE_POLL, 0, NO_HANDLER, 0, 0);
+        }
+    }
+
+    /**
+     * Has UCX's thread go on with the connection, which has been accepted, and waits until that has written the answer.
+     * To be called before progress is: that might find that the client cannot be reached, and close the connection.
+     */
+    void afterAccept(UcpWorker listening, UcpWorker accepting) {
+        if (listening == accepting && isKnown(accepting) && (state() & (CREATED | FAILED)) == CREATED) {
+            forget();
+            long context = accepting.address() + ASYNC_CONTEXT;
+            handle(NativeMemory.getInt(context + ASYNC_MODE), READABLE | WRITABLE, HANDLER, address, context);
+        }
+        awaitAnswer();
+    }
+
+    private static boolean isKnown(UcpWorker worker) {
+        int mode = NativeMemory.getInt(worker.address() + ASYNC_CONTEXT + ASYNC_MODE);
+        return mode == MODE_THREAD_SPINLOCK || mode == MODE_THREAD_MUTEX;
+    }
+
+    /** @return whether it was known to it; if it was at work on the connection, it has come to its end */
+    private boolean forget() {
+        if (!USABLE) {
+            return false;
+        }
+        try {
+            return (byte) REMOVE_HANDLER.invokeExact(descriptor, 1) == UcsStatus.OK;
+        } catch (Throwable e) {
+            throw UcpFunctions.rethrow(e);
+        }
+    }
+
+    private void handle(int mode, int events, MemorySegment function, long argument, long context) {
+        try {
+            // If it fails there is no memory: the client is rejected, or gets no answer and is closed for saying no more.
+            int ignored = (byte) SET_EVENT_HANDLER.invokeExact(
+                    mode, descriptor, events, function.address(), argument, context);
+        } catch (Throwable e) {
+            throw UcpFunctions.rethrow(e);
+        }
+    }
+
+    private void awaitAnswer() {
         long start = System.nanoTime();
         for (int state = state(); (state & CREATED) != 0 && (state & (DATA_SENT | FAILED)) == 0; state = state()) {
             long waited = System.nanoTime() - start;
@@ -168,46 +238,5 @@ final class TcpConnection {
 
     private int state() {
         return NativeMemory.getIntAcquire(address + STATE);
-    }
-
-    /**
-     * Takes the number of the descriptor, which UCX has just closed, so that no connection is given it until UCX's thread
-     * has forgotten it. If somebody was faster, or UCX has not closed it yet, nothing happens; nor if there are too many.
-     */
-    void occupyNumber() {
-        if (OCCUPIED.incrementAndGet() > MOST_OCCUPIED) {
-            OCCUPIED.decrementAndGet();
-            return;
-        }
-        try {
-            // The lowest that is free, from that number on.
-            int taken = (int) FCNTL.invokeExact(IDLE, F_DUPFD_CLOEXEC, descriptor);
-            if (taken == descriptor) {
-                CompletableFuture.delayedExecutor(OCCUPIED_MILLIS, TimeUnit.MILLISECONDS).execute(() -> giveBack(taken));
-            } else if (taken >= 0) {
-                giveBack(taken);
-            } else {
-                OCCUPIED.decrementAndGet();
-            }
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
-        }
-    }
-
-    private static void giveBack(int taken) {
-        try {
-            int ignored = (int) CLOSE.invokeExact(taken);
-            OCCUPIED.decrementAndGet();
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
-        }
-    }
-
-    private static int newSocket() {
-        try {
-            return (int) SOCKET.invokeExact(AF_UNIX, SOCK_STREAM_CLOEXEC, 0);
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
-        }
     }
 }

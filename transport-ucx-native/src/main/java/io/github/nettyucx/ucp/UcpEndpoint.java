@@ -47,6 +47,9 @@ public final class UcpEndpoint implements AutoCloseable {
         if (request != null) {
             request.listener().beginAccept(request);
             connection = TcpConnection.of(request.address(), request.connection());
+            if (connection != null) {
+                connection.beforeAccept(request.listener().worker(), worker);
+            }
         }
         id = Upcalls.ENDPOINTS.register(this);
         boolean created = false;
@@ -54,9 +57,6 @@ public final class UcpEndpoint implements AutoCloseable {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             int status = (byte) UcpFunctions.EP_CREATE.invokeExact(
                     workerAddress, params.write(arena, id), out.address());
-            if (status != UcsStatus.OK && connection != null) {
-                connection.occupyNumber();
-            }
             UcsStatus.check(params.purpose(), status);
             address = out.get(ValueLayout.JAVA_LONG, 0);
             created = true;
@@ -73,7 +73,7 @@ public final class UcpEndpoint implements AutoCloseable {
             }
         }
         if (connection != null) {
-            connection.awaitAnswer();
+            connection.afterAccept(request.listener().worker(), worker);
         }
     }
 

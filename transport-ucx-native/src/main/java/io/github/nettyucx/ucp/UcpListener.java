@@ -5,8 +5,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
-import java.util.ArrayDeque;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -21,8 +19,6 @@ public final class UcpListener implements AutoCloseable {
     private final long id;
     /** Neither accepted nor rejected yet. Accepting threads remove from it. */
     private final Set<UcpConnectionRequest> pending = ConcurrentHashMap.newKeySet();
-    /** Turned away, and not yet given back to UCX; for the worker's thread only. */
-    private final Queue<TcpClient> leaving = new ArrayDeque<>();
     /** Calls on other threads that use this listener's memory, as accepting does. */
     private final AtomicInteger accepting = new AtomicInteger();
     private long address;
@@ -105,23 +101,12 @@ public final class UcpListener implements AutoCloseable {
         if (request.listener() != this) {
             throw new IllegalArgumentException("The request is another listener's");
         }
-        long listener = address();
+        address();
         if (!request.take()) {
             throw new IllegalStateException("The connection request has been accepted or rejected before");
         }
         pending.remove(request);
-        TcpConnection connection = TcpConnection.of(request.address(), request.connection());
-        try {
-            int status = (byte) UcpFunctions.LISTENER_REJECT.invokeExact(listener, request.address());
-            if (connection != null) {
-                connection.occupyNumber();
-            }
-            UcsStatus.check("Rejecting " + request.clientAddress(), status);
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
-        }
+        UcsStatus.check("Rejecting " + request.clientAddress(), reject(request.address(), false));
     }
 
     /**
@@ -137,9 +122,6 @@ public final class UcpListener implements AutoCloseable {
             if (!request.isTaken()) {
                 rejectQuietly(request);
             }
-        }
-        for (TcpClient client = leaving.poll(); client != null; client = leaving.poll()) {
-            reject(client.request());
         }
         // The endpoint's creation writes to the listener's memory.
         while (accepting.get() > 0) {
@@ -182,59 +164,38 @@ public final class UcpListener implements AutoCloseable {
      * @return {@code null} if the client has been turned away, and the handler knows
      */
     private UcpConnectionRequest examine(long requestAddress) {
-        boolean decided = false;
+        boolean taken = false;
+        boolean reset = false;
         try {
             String problem = ConnectMessage.problemOf(requestAddress, address(), handler.isErrorHandlingRequired());
             if (problem == null) {
                 long connection = ConnectMessage.connectionOf(requestAddress, address());
                 UcpConnectionRequest request = new UcpConnectionRequest(this, requestAddress, connection);
-                decided = true;
+                taken = true;
                 return request;
             }
-            decided = true;
-            turnAway(requestAddress);
+            reset = true;
             handler.onUnintelligibleRequest(problem);
             return null;
         } finally {
-            if (!decided) {
-                reject(requestAddress);
-            }
-        }
-    }
-
-    private void turnAway(long requestAddress) {
-        boolean leaves = false;
-        try {
-            TcpClient client = TcpClient.reset(requestAddress, address());
-            leaves = client != null && leaving.add(client);
-        } finally {
-            if (!leaves) {
-                reject(requestAddress);
+            if (!taken) {
+                reject(requestAddress, reset);
             }
         }
     }
 
     /**
-     * Gives back what those have held who were turned away and are gone. To be called from time to time after
-     * {@link ConnectionHandler#onUnintelligibleRequest}; some milliseconds later will do.
-     *
-     * @return whether it is to be called again, because somebody is not gone yet
+     * @param reset whether the client is reset, and told nothing: nothing is left of it then in the kernel either
+     * @return UCX's status: a failure means that the client has gone
      */
-    public boolean dismissTurnedAway() {
-        if (address == 0) {
-            return false;
+    private int reject(long requestAddress, boolean reset) {
+        TcpConnection connection =
+                TcpConnection.of(requestAddress, ConnectMessage.connectionOf(requestAddress, address()));
+        if (connection != null) {
+            connection.beforeReject(reset);
         }
-        for (TcpClient client = leaving.peek(); client != null && client.isGone(); client = leaving.peek()) {
-            leaving.remove();
-            reject(client.request());
-        }
-        return !leaving.isEmpty();
-    }
-
-    private void reject(long requestAddress) {
         try {
-            // A failure means that the client has gone.
-            int ignored = (byte) UcpFunctions.LISTENER_REJECT.invokeExact(address(), requestAddress);
+            return (byte) UcpFunctions.LISTENER_REJECT.invokeExact(address(), requestAddress);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }

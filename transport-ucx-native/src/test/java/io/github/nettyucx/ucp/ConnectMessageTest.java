@@ -6,10 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.github.nettyucx.library.UcxLibrary;
-import io.github.nettyucx.library.UcxVersion;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -106,14 +103,6 @@ class ConnectMessageTest {
         }
     }
 
-    /**
-     * UCX before 1.21 calls a function that was never set, and so ends the process now and then, when a client goes whose
-     * request has been rejected (openucx/ucx#11393), and was not reset before that.
-     */
-    private static boolean ucxSurvivesRejectedClientsThatGo() {
-        return UcxLibrary.load().version().compareTo(new UcxVersion(1, 21, 0)) >= 0;
-    }
-
     private static byte[] framed(byte[] message) {
         return ByteBuffer.allocate(HEADER + message.length).order(ByteOrder.nativeOrder())
                 .putLong(message.length).putLong(0).put(message).array();
@@ -139,7 +128,6 @@ class ConnectMessageTest {
 
     @Test
     void whatUcxSendsIsTaken() throws Exception {
-        assumeTrue(ucxSurvivesRejectedClientsThatGo(), "UCX before 1.21 may crash when rejected clients go");
         byte[] real = realMessage();
         assertNull(new ConnectMessage(real, true).problem());
         try (Socket socket = send(framed(real))) {
@@ -160,7 +148,6 @@ class ConnectMessageTest {
         try (Socket socket = send(framed(failover))) {
             loop.until("the refusal", () -> !turnedAway.isEmpty());
             assertReset(socket);
-            loop.until("the dismissal", () -> !listener.dismissTurnedAway());
         }
         assertEquals(List.of(), List.copyOf(requests));
     }
@@ -175,7 +162,6 @@ class ConnectMessageTest {
         try (Socket socket = send(framed(careless))) {
             loop.until("the refusal", () -> !turnedAway.isEmpty());
             assertReset(socket);
-            loop.until("the dismissal", () -> !listener.dismissTurnedAway());
         }
         assertEquals(List.of(), List.copyOf(requests));
     }
@@ -232,13 +218,10 @@ class ConnectMessageTest {
                     assertReset(socket);
                 }
             }
-            loop.until("the dismissal", () -> !listener.dismissTurnedAway());
         }
         System.out.println("seed " + SEED + ": " + turnedAway.size() + " of 300 messages were turned away");
         assertTrue(turnedAway.size() > 270, () -> "turned away: " + turnedAway);
-        if (ucxSurvivesRejectedClientsThatGo()) {
-            whatUcxSendsIsStillTaken();
-        }
+        whatUcxSendsIsStillTaken();
     }
 
     /** Without a rejection of UCX's, which would be 16 bytes: that is what shows that it was reset before. */
@@ -303,9 +286,7 @@ class ConnectMessageTest {
         }
         assertEquals(List.of(), List.copyOf(requests), "requests of the second messages");
         assertEquals(0, listener.pendingRequests());
-        if (ucxSurvivesRejectedClientsThatGo()) {
-            whatUcxSendsIsStillTaken();
-        }
+        whatUcxSendsIsStillTaken();
     }
 
     /**
@@ -322,7 +303,6 @@ class ConnectMessageTest {
                 loop.until("another request", () -> requests.size() > 1);
                 repeating.getOutputStream().write(real);
                 assertReset(repeating);
-                loop.until("the dismissal", () -> !listener.dismissTurnedAway());
                 listener.close();
                 worker.close();
                 silent.setSoTimeout(10_000);

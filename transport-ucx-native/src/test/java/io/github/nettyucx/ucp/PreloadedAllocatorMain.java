@@ -72,7 +72,6 @@ final class PreloadedAllocatorMain {
                         .putLong(0).putLong(0).put((byte) 0x21).put((byte) 0x4f).array();
                 socket.getOutputStream().write(junk);
                 pair.loop.until("the refusal", () -> !problems.isEmpty());
-                pair.loop.until("the dismissal", () -> !listener.dismissTurnedAway());
             }
         }
         return problems;

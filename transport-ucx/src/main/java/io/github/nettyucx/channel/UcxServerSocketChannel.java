@@ -51,7 +51,6 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(UcxServerSocketChannel.class);
     private static final String BELONGS_TO_LOOP = "a UCX listener cannot leave its event loop, because it belongs to"
             + " the loop's worker; close the channel, or keep it registered";
-    private static final long DISMISSAL_MILLIS = 2;
     private static final byte[] ANY_IPV4 = new byte[4];
 
     private final UcxServerSocketChannelConfig config = new UcxServerSocketChannelConfig(this);
@@ -67,7 +66,6 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
     private boolean readPending;
     private boolean scheduled;
     private boolean expiryScheduled;
-    private boolean dismissalScheduled;
 
     private record Entrance(UcpListener listener, Worker worker, Doorkeeper doorkeeper) {
     }
@@ -231,7 +229,6 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
         @Override
         public void onUnintelligibleRequest(String problem) {
             doorkeeper.turnedAway(problem);
-            scheduleDismissal();
         }
 
         /** On UCX's asynchronous thread, which holds the lock of the worker: no more than counting. */
@@ -241,24 +238,6 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
             if (known != null) {
                 known.turnedAway("a second message to connect");
             }
-        }
-    }
-
-    private void scheduleDismissal() {
-        if (!dismissalScheduled) {
-            dismissalScheduled = true;
-            eventLoop().schedule(this::dismissTurnedAway, DISMISSAL_MILLIS, TimeUnit.MILLISECONDS);
-        }
-    }
-
-    private void dismissTurnedAway() {
-        dismissalScheduled = false;
-        boolean again = false;
-        for (Entrance entrance : entrances) {
-            again |= entrance.listener().dismissTurnedAway();
-        }
-        if (again) {
-            scheduleDismissal();
         }
     }
 
