@@ -94,6 +94,8 @@ final class TcpConnection {
 
     private final long address;
     private final int descriptor;
+    /** Whether UCX's thread is to learn of it again. */
+    private boolean forgotten;
 
     private TcpConnection(long address) {
         this.address = address;
@@ -176,7 +178,8 @@ final class TcpConnection {
      * @param accepting where it is to be accepted
      */
     void beforeAccept(UcpWorker listening, UcpWorker accepting) {
-        if ((listening != accepting || isKnown(accepting)) && forget()) {
+        forgotten = (listening != accepting || isKnown(accepting)) && forget();
+        if (forgotten) {
             // UCX gives up where there is no handler to be moved to the other worker.
             handle(MODE_POLL, 0, NO_HANDLER, 0, 0);
         }
@@ -187,7 +190,8 @@ final class TcpConnection {
      * To be called before progress is: that might find that the client cannot be reached, and close the connection.
      */
     void afterAccept(UcpWorker listening, UcpWorker accepting) {
-        if (listening == accepting && isKnown(accepting) && (state() & (CREATED | FAILED)) == CREATED) {
+        // Else UCX itself has seen to it.
+        if (forgotten && listening == accepting && (state() & (CREATED | FAILED)) == CREATED) {
             forget();
             long context = accepting.address() + ASYNC_CONTEXT;
             handle(NativeMemory.getInt(context + ASYNC_MODE), READABLE | WRITABLE, HANDLER, address, context);
@@ -200,7 +204,7 @@ final class TcpConnection {
         return mode == MODE_THREAD_SPINLOCK || mode == MODE_THREAD_MUTEX;
     }
 
-    /** @return whether it was known to it; if it was at work on the connection, it has come to its end */
+    /** @return whether it was known to UCX's thread; if that was at work on the connection, it is no more */
     private boolean forget() {
         if (!USABLE) {
             return false;
