@@ -10,7 +10,6 @@ EXAMPLES=(
   'echo|io.github.nettyucx.examples.echo.Echo|standard input to a server and back|'
   'grpc|io.github.nettyucx.examples.grpc.GrpcCalls|gRPC over UCX and over its own transport, checked and compared|'
   'http|io.github.nettyucx.examples.http.Http|files and a WebSocket by HTTP/1.1 and HTTP/2, checked|'
-  'relay|io.github.nettyucx.examples.relay.Relay|TCP programs in front of UCX applications, and behind them|'
   'info|io.github.nettyucx.examples.info.Info|what a bug report needs: UCX, machine, settings, lanes|'
   'ucp-tag|io.github.nettyucx.examples.ucp.TagDemo|UCX without Netty: messages with tags|plain'
   'ucp-stream|io.github.nettyucx.examples.ucp.StreamDemo|UCX without Netty: a byte stream|plain'

@@ -8,7 +8,8 @@
 #
 # They come from wheels that pip downloads, pinned by digest, and that are kept in a cache outside the build directory
 # (${NETTY_UCX_CACHE}, default ~/.cache/netty-ucx). Without pip, or without a network and a filled cache, it warns and
-# succeeds: everything then still builds, and needs a UCX that is installed on the machine to run.
+# succeeds: everything then still builds, and needs a UCX that is installed on the machine to run. In CI (CI=true) that is
+# a failure: nearly all tests would be left out.
 #
 # usage: fetch-ucx.sh BUILD [offline=true|false]
 set -eu
@@ -60,6 +61,10 @@ say() {
 warn() {
     complete=no
     echo "[WARNING] [UCX] $*"
+    if [ "${CI:-}" = true ]; then
+        echo "[ERROR] [UCX] CI has to have it: see above." >&2
+        exit 1
+    fi
 }
 
 find_pip() {

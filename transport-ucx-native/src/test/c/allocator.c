@@ -103,9 +103,7 @@ void *valloc(size_t size)
     return aligned(4096, size);
 }
 
-#ifndef WITHOUT_USABLE_SIZE
 size_t malloc_usable_size(void *pointer)
 {
     return pointer == NULL ? 0 : header_of(pointer)->size;
 }
-#endif

@@ -3,31 +3,36 @@ package io.github.nettyucx.examples;
 
 import java.util.Locale;
 
-/** What a UCX connection may use to carry its bytes. */
+/** What carries the bytes of a UCX connection. All but {@link #AUTO} are required: without it there is no connection. */
 public enum Lane {
-    /** The fastest that both sides have: RDMA between machines, shared memory on one, else TCP. */
-    AUTO(null),
-    /** Shared memory. Alone it has no way to find the peer, so TCP goes along with it. */
-    SHM("shm,tcp"),
-    TCP("tcp");
+    /** Shared memory on one host, RDMA between two that have it, else the kernel's socket. */
+    AUTO,
+    SHM,
+    RDMA,
+    /** UCX's own TCP. */
+    TCP,
+    /** The kernel's TCP, without UCX. */
+    SOCKET;
 
-    private static final String PROPERTY = "io.github.nettyucx.tls";
+    /** For help texts. */
+    public static final String HELP = "What ucx may use: shm (shared memory), rdma, tcp (UCX's own), socket (the "
+            + "kernel's TCP, without UCX) or auto (shm, rdma or socket, whichever can be had first)";
 
-    /** In the language of UCX_TLS; {@code null} for what UCX and the user's environment make of it. */
-    private final String ucxTransports;
+    private static final String PROPERTY = "io.github.nettyucx.lanes";
 
-    Lane(String ucxTransports) {
-        this.ucxTransports = ucxTransports;
-    }
-
-    /** Takes effect on a process that has not used UCX yet. */
+    /** Takes effect on a process that has not used the transport yet. */
     public void apply() {
-        if (ucxTransports != null) {
-            System.setProperty(PROPERTY, ucxTransports);
+        if (this != AUTO) {
+            System.setProperty(PROPERTY, toString());
         }
     }
 
-    /** The name by which the command line knows this lane. */
+    /** Whether connections of this process may need UCX, as opposed to the kernel alone. */
+    static boolean needsUcx() {
+        return !SOCKET.toString().equals(System.getProperty(PROPERTY));
+    }
+
+    /** The name by which the command line, and the transport, knows this lane. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -46,7 +46,8 @@ public enum TransportKind {
 
         @Override
         public Throwable unavailabilityCause() {
-            return Ucx.isAvailable() ? null : Ucx.unavailabilityCause();
+            // Without UCX the transport's connections go over the kernel's sockets, which is not what is asked for here.
+            return Lane.needsUcx() ? Ucx.unavailabilityCause() : null;
         }
 
         @Override
@@ -56,7 +57,7 @@ public enum TransportKind {
 
         @Override
         public String software() {
-            return "UCX " + Ucx.version();
+            return Lane.needsUcx() ? "UCX " + Ucx.version() : super.software();
         }
     },
 
@@ -138,7 +139,7 @@ public enum TransportKind {
         return null;
     }
 
-    /** What carries the bytes of a connected channel of this transport, for example {@code sysv} or {@code tcp}. */
+    /** What carries the bytes of a connected channel of this transport, for example {@code sysv} or {@code socket}. */
     public String lane(Channel connected) {
         return "tcp";
     }

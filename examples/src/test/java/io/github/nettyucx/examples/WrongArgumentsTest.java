@@ -10,7 +10,6 @@ import io.github.nettyucx.examples.grpc.GrpcCalls;
 import io.github.nettyucx.examples.http.Http;
 import io.github.nettyucx.examples.info.Info;
 import io.github.nettyucx.examples.pingpong.PingPong;
-import io.github.nettyucx.examples.relay.Relay;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -32,7 +31,7 @@ class WrongArgumentsTest {
         "--threads 0                               | '--threads': '0' will not do",
         "--transport quic                          | 'quic' is not one of its values. Expected ucx, nio, epoll, io_uring.",
         "--transport nio,,epoll                    | '' is not one of its values",
-        "--lane rdma                               | 'rdma' is not one of its values. Expected auto, shm, tcp.",
+        "--lane ib                                 | 'ib' is not one of its values. Expected auto, shm, rdma, tcp, socket.",
         "--wait long                               | 'long' is not one of its values. Expected spin, adaptive, park.",
         "--transport nio --lane tcp                | --lane is about ucx, which is not among the transports",
         "--transport nio,epoll --wait spin         | --wait is about ucx, which is not among the transports",
@@ -115,18 +114,7 @@ class WrongArgumentsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-        "--listen tcp:h:1                             | Missing required option: '--to=SIDE'",
-        "--listen h:1 --to ucx:h:1                    | 'h:1' says neither ucx nor tcp. Expected ucx:HOST:PORT",
-        "--listen tcp:h --to ucx:h:1                  | 'h': there is no port. Expected HOST:PORT",
-        "--listen tcp:127.0.0.1:0 --to ucx:h:0        | names no port",
-        "--listen tcp:h:1 --to tcp:h:2 --lane shm     | --lane is about ucx, and both sides are tcp"})
-    void ofRelay(String arguments, String message) {
-        assertRejected("relay", new Relay(), arguments, message);
-    }
-
-    @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-        "--lane rdma | 'rdma' is not one of its values. Expected auto, shm, tcp.",
+        "--lane ib   | 'ib' is not one of its values. Expected auto, shm, rdma, tcp, socket.",
         "devices     | Unmatched argument at index 0: 'devices'"})
     void ofInfo(String arguments, String message) {
         assertRejected("info", new Info(), arguments, message);

@@ -3,7 +3,7 @@ package io.github.nettyucx.io;
 
 import io.github.nettyucx.channel.LoopRegistration;
 import io.github.nettyucx.channel.LoopShape;
-import io.github.nettyucx.worker.ProgressEngine;
+import io.github.nettyucx.lane.LoopLanes;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
@@ -36,9 +36,9 @@ final class IoLoopShape implements LoopShape {
     private record Registered(IoRegistration registration) implements LoopRegistration {
 
         @Override
-        public ProgressEngine engine() throws IOException {
+        public LoopLanes lanes() throws IOException {
             LoopRegistration attachment = registration.attachment();
-            return attachment.engine();
+            return attachment.lanes();
         }
 
         @Override

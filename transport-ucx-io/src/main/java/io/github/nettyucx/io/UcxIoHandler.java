@@ -52,7 +52,7 @@ public final class UcxIoHandler implements IoHandler {
         private IoHandlerContext context;
 
         @Override
-        public boolean isPending() {
+        public boolean isPending(boolean idle) {
             return !context.canBlock();
         }
 
@@ -75,7 +75,7 @@ public final class UcxIoHandler implements IoHandler {
     /**
      * For loops that wait as the system property {@code io.github.nettyucx.waitStrategy} says.
      *
-     * @throws UnsatisfiedLinkError     if UCX cannot be used, see {@link Ucx#unavailabilityCause()}
+     * @throws UnsatisfiedLinkError     if the transport cannot be used, see {@link Ucx#ensureUsable()}
      * @throws IllegalArgumentException if the property names no strategy
      */
     public static UcxIoHandlerFactory newFactory() {
@@ -84,11 +84,11 @@ public final class UcxIoHandler implements IoHandler {
 
     /**
      * @param waitStrategy what the loops do while nothing happens
-     * @throws UnsatisfiedLinkError if UCX cannot be used, see {@link Ucx#unavailabilityCause()}
+     * @throws UnsatisfiedLinkError if the transport cannot be used, see {@link Ucx#ensureUsable()}
      */
     public static UcxIoHandlerFactory newFactory(UcxWaitStrategy waitStrategy) {
         Objects.requireNonNull(waitStrategy, "waitStrategy");
-        Ucx.ensureAvailability();
+        Ucx.ensureUsable();
         return new UcxIoHandlerFactory(waitStrategy);
     }
 
@@ -130,9 +130,12 @@ public final class UcxIoHandler implements IoHandler {
         return work;
     }
 
+    /** Netty calls it for each task, also for those of the loop's own thread, which does not sleep. */
     @Override
     public void wakeup() {
-        driver.wakeup();
+        if (!executor.isExecutorThread(Thread.currentThread())) {
+            driver.wakeup();
+        }
     }
 
     // ------------------------------------------------------------------------------------------- the end

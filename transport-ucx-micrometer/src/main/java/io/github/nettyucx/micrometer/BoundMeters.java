@@ -3,8 +3,8 @@ package io.github.nettyucx.micrometer;
 
 import io.github.nettyucx.channel.UcxMetrics;
 import io.github.nettyucx.channel.UcxTraffic;
+import io.github.nettyucx.handshake.HandshakeFailure;
 import io.github.nettyucx.wire.CloseReason;
-import io.github.nettyucx.wire.HandshakeFailure;
 import io.github.nettyucx.wire.SizeClass;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -50,7 +50,7 @@ final class BoundMeters {
             counter("connections.closed", null, "Connections that had been open and are closed",
                     metrics -> metrics.connectionsClosed(reason), "reason", label(reason));
         }
-        counter("strangers", null, "TCP connections that were turned away because they were not of UCX clients",
+        counter("strangers", null, "Accepted connections that ended in the handshake by the client's doing",
                 UcxMetrics::strangersTurnedAway);
         counter("messages.unknown", null, "Messages for channels that nobody has",
                 UcxMetrics::messagesForUnknownChannels);

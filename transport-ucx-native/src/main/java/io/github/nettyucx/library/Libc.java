@@ -40,8 +40,6 @@ final class Libc {
     private static final MethodHandle DLERROR = bind("dlerror", MethodType.methodType(MemorySegment.class));
     private static final MethodHandle SETENV = bind("setenv", MethodType.methodType(
             int.class, MemorySegment.class, MemorySegment.class, int.class));
-    private static final MethodHandle UNSETENV = bind("unsetenv", MethodType.methodType(
-            int.class, MemorySegment.class));
     private static final MethodHandle GETENV = bind("getenv", MethodType.methodType(
             MemorySegment.class, MemorySegment.class));
     private static final MethodHandle GETEUID = bind("geteuid", MethodType.methodType(int.class));
@@ -122,16 +120,6 @@ final class Libc {
 
     static void setenv(String name, String value) {
         setenv(name, value, 1);
-    }
-
-    static void unsetenv(String name) {
-        try (Arena arena = Arena.ofConfined()) {
-            if ((int) UNSETENV.invokeExact(arena.allocateFrom(name)) != 0) {
-                throw new IllegalStateException("unsetenv failed for " + name);
-            }
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
     }
 
     private static void setenv(String name, String value, int overwrite) {

@@ -34,6 +34,10 @@ final class LibraryFile {
     private static final Pattern VERSION_LITERAL =
             Pattern.compile("(?<![\\d._-])(\\d{1,3}\\.\\d{1,3}\\.\\d{1,3})\\x00");
 
+    private static final int MAX_DIGITS = 3;
+    /** With its end and what may not be before it. */
+    private static final int LONGEST_VERSION = 16;
+
     private final Path path;
     private final UcxVersion version;
 
@@ -99,13 +103,25 @@ final class LibraryFile {
             if (segment == null) {
                 throw new LibraryRejected("is cut short or damaged");
             }
-            // One char per byte, so that the pattern can be applied to binary data.
-            Matcher matcher = VERSION_LITERAL.matcher(new String(segment.array(), StandardCharsets.ISO_8859_1));
-            while (matcher.find()) {
-                UcxVersion.parse(matcher.group(1)).ifPresent(found::add);
-            }
+            addVersions(segment.array(), found);
         }
         return found.size() == 1 ? found.first() : null;
+    }
+
+    /** The pattern is applied to the neighbourhood of dots behind digits only: megabytes take it a tenth of a second. */
+    private static void addVersions(byte[] bytes, TreeSet<UcxVersion> found) {
+        for (int dot = 1; dot < bytes.length; dot++) {
+            if (bytes[dot] == '.' && Character.isDigit(bytes[dot - 1])) {
+                int begin = Math.max(0, dot - LONGEST_VERSION);
+                // One char per byte, so that the pattern can be applied to binary data.
+                Matcher matcher = VERSION_LITERAL.matcher(new String(bytes, begin,
+                        Math.min(bytes.length, dot + LONGEST_VERSION) - begin, StandardCharsets.ISO_8859_1));
+                // What begins elsewhere may have been cut, and is another dot's.
+                if (matcher.find(Math.max(0, dot - begin - MAX_DIGITS)) && begin + matcher.start() < dot) {
+                    UcxVersion.parse(matcher.group(1)).ifPresent(found::add);
+                }
+            }
+        }
     }
 
     private static ByteBuffer readFully(FileChannel file, long offset, long size) throws IOException {

@@ -40,7 +40,9 @@ final class LoadedUcx {
 
     /** Uses a UCX that is in the process already. */
     static UcxLibrary adopt(Path library, String origin) throws LibraryRejected {
-        return openHere(library, origin);
+        UcxLibrary loaded = openHere(library, origin);
+        UcxEnvironment.applyToLoaded(loaded.version());
+        return loaded;
     }
 
     private static UcxLibrary openHere(Path library, String origin) throws LibraryRejected {

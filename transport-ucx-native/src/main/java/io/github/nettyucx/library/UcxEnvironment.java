@@ -2,30 +2,48 @@
 package io.github.nettyucx.library;
 
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 
 /**
  * The variables that UCX reads while it is being loaded, and what they have to be inside a JVM.
  *
- * <p>They are set in the process's own environment just before UCX is loaded, and only where the user has not set them:
- * an exported variable wins, but for those that {@link #override} sets when a context is made. Child processes inherit
- * them, unless they are given an environment of their own.
+ * <p>They are set in the process's own environment just before UCX is loaded. Where the user has exported a variable
+ * that stays, unless the setting is {@linkplain Setting#mandatory mandatory}: then it is overridden, with a warning.
+ * Child processes inherit them, unless they are given an environment of their own.
  */
 public final class UcxEnvironment {
     /**
      * One variable.
      *
-     * @param name  name of the environment variable
-     * @param value what it is set to, unless the user has set it
-     * @param why   the reason, a phrase
+     * @param name      name of the environment variable
+     * @param value     what it is set to
+     * @param mandatory whether what the user has exported is overridden, rather than kept
+     * @param why       the reason, a phrase
      */
-    public record Setting(String name, String value, String why) {
+    public record Setting(String name, String value, boolean mandatory, String why) {
+        /** One that the user may override. */
+        Setting(String name, String value, String why) {
+            this(name, value, false, why);
+        }
+
+        /** Whether UCX reads {@code exported} as it reads {@link #value}. */
+        boolean isSaidBy(String exported) {
+            return exported.equalsIgnoreCase(value)
+                    || value.equals("n") && NO.contains(exported.toLowerCase(Locale.ROOT));
+        }
     }
+
+    private static final System.Logger LOGGER = System.getLogger(UcxEnvironment.class.getName());
+
+    /** What UCX reads as no. */
+    private static final Set<String> NO = Set.of("n", "no", "0", "off");
 
     private static final Path INFINIBAND_DEVICES = Path.of("/sys/class/infiniband");
 
@@ -46,21 +64,23 @@ public final class UcxEnvironment {
             new Setting("UCX_MM_ALLOC", "md",
                     "when /dev/shm is full UCX would go on with memory that is not shared, and crash the process"),
             new Setting("UCX_TCP_CONN_NB", "y",
-                    "the accepting side connects lanes back to the client, which would block the thread"),
+                    "an endpoint over tcp connects when it is made, which would block the thread"),
             new Setting("UCX_TCP_TX_SEG_SIZE", "128k",
                     "pieces of 8 KiB, the default, cost a system call and a header each"),
             new Setting("UCX_TCP_RX_SEG_SIZE", "128k",
                     "the other side of it; with 64k, the default, 64 KiB and a header are two pieces"),
-            new Setting("UCX_TCP_CM_REUSEADDR", "y",
-                    "a server can be started again while connections of the one before are alive or in TIME_WAIT"),
             new Setting("UCX_USE_MT_MUTEX", "y",
                     "a loop and UCX's own thread on one processor would spin for the rest of their time slices"),
             new Setting("UCX_ASYNC_MAX_EVENTS", "65536",
                     "the default of some releases, 1024 descriptors for the whole process, ends at about 500 connections"));
 
-    /** A UCX without RDMA does not know it, and would call it unused as soon as the user has set another variable. */
-    private static final Setting RDMA_REUSEADDR = new Setting("UCX_RDMA_CM_REUSEADDR", "y",
-            "with an RDMA device, as with UCX_TCP_CM_REUSEADDR");
+    /**
+     * With its registration cache, which memory events make possible, UCX hands the memory of a failed rendezvous back
+     * in a callback that waits for the last user of the memory's registration, and uses a worker and a request that may
+     * have been freed by then.
+     */
+    private static final Setting NO_MEMORY_EVENTS = new Setting("UCX_MEM_EVENTS", "n", true,
+            "with UCX's registration cache on, a peer that is killed in a rendezvous crashes the survivor");
 
     /**
      * Earlier releases crash without memory events: closing an endpoint by force invalidates the memory of a
@@ -68,9 +88,8 @@ public final class UcxEnvironment {
      */
     private static final UcxVersion MEMORY_EVENTS_OPTIONAL = new UcxVersion(1, 22, 0);
 
-    private static final Setting NO_MEMORY_EVENTS = new Setting("UCX_MEM_EVENTS", "n",
-            "without an RDMA device there is no registration cache that would need them, "
-                    + "so libc's mmap family stays unpatched");
+    private static final Setting NO_RENDEZVOUS = new Setting("UCX_RNDV_THRESH", "inf", true,
+            "UCX before 1.22 crashes without memory events when an endpoint is closed by force during a rendezvous");
 
     private static final Setting LATE_RENDEZVOUS = new Setting("UCX_RNDV_THRESH", "1m",
             "without an RDMA device a rendezvous saves no copy, and costs a round trip");
@@ -98,12 +117,10 @@ public final class UcxEnvironment {
 
     static List<Setting> settings(UcxVersion version, boolean rdma, boolean userSettings) {
         List<Setting> settings = new ArrayList<>(ALWAYS);
-        if (rdma) {
-            settings.add(RDMA_REUSEADDR);
-        } else if (version.compareTo(MEMORY_EVENTS_OPTIONAL) >= 0) {
-            settings.add(NO_MEMORY_EVENTS);
-        }
-        if (!rdma) {
+        settings.add(NO_MEMORY_EVENTS);
+        if (version.compareTo(MEMORY_EVENTS_OPTIONAL) < 0) {
+            settings.add(NO_RENDEZVOUS);
+        } else if (!rdma) {
             settings.add(LATE_RENDEZVOUS);
         }
         if (!userSettings) {
@@ -113,30 +130,36 @@ public final class UcxEnvironment {
     }
 
     static void apply(UcxVersion version) {
-        for (Setting setting : settings(version)) {
-            Libc.setenvIfAbsent(setting.name(), setting.value());
-        }
+        settings(version).forEach(UcxEnvironment::apply);
     }
 
     /**
-     * Makes a setting that UCX reads when a context is made, whatever the user has exported; to be followed by
-     * {@link #restore}. The caller sees to it that no other thread makes a context meanwhile.
-     *
-     * @return what the variable was before, or null
+     * For a UCX that something else has loaded, which has read most variables already. Without a rendezvous memory
+     * events do no harm.
      */
-    public static String override(Setting setting) {
-        String before = Libc.getenv(setting.name());
-        Libc.setenv(setting.name(), setting.value());
-        return before;
+    static void applyToLoaded(UcxVersion version) {
+        String exported = Libc.getenv(NO_MEMORY_EVENTS.name());
+        boolean off = exported != null && NO_MEMORY_EVENTS.isSaidBy(exported);
+        if (!off) {
+            LOGGER.log(Level.WARNING, "UCX was loaded without " + NO_MEMORY_EVENTS.name() + '='
+                    + NO_MEMORY_EVENTS.value() + ", so that there must be no rendezvous: " + NO_MEMORY_EVENTS.why());
+        }
+        if (!off || version.compareTo(MEMORY_EVENTS_OPTIONAL) < 0) {
+            apply(NO_RENDEZVOUS);
+        }
     }
 
-    /** Takes {@link #override} back: child processes would inherit the variable. */
-    public static void restore(Setting setting, String before) {
-        if (before == null) {
-            Libc.unsetenv(setting.name());
-        } else {
-            Libc.setenv(setting.name(), before);
+    private static void apply(Setting setting) {
+        if (!setting.mandatory()) {
+            Libc.setenvIfAbsent(setting.name(), setting.value());
+            return;
         }
+        String exported = Libc.getenv(setting.name());
+        if (exported != null && !setting.isSaidBy(exported)) {
+            LOGGER.log(Level.WARNING, setting.name() + '=' + exported + " is overridden by " + setting.name() + '='
+                    + setting.value() + ": " + setting.why());
+        }
+        Libc.setenv(setting.name(), setting.value());
     }
 
     private static boolean hasRdmaDevice() {

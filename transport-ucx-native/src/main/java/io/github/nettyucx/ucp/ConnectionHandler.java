@@ -12,30 +12,4 @@ public interface ConnectionHandler {
      * request rejected.
      */
     void onConnectionRequest(UcpConnectionRequest request);
-
-    /**
-     * Whether clients are turned away whose endpoint does not handle its peer's errors
-     * ({@code UCP_ERR_HANDLING_MODE_NONE}). UCX 1.22 can crash when such endpoints share a worker with others that do,
-     * so whoever accepts strangers should say yes.
-     */
-    default boolean isErrorHandlingRequired() {
-        return false;
-    }
-
-    /**
-     * Called in the same way when somebody is rejected because what it sent is no connect message of UCX's, or one that
-     * UCX could not stand.
-     *
-     * @param problem what it was, a phrase
-     */
-    default void onUnintelligibleRequest(String problem) {
-    }
-
-    /**
-     * A client has sent another message to connect before it was accepted. Its connection has been reset; whoever accepts
-     * its request finds that. Unlike the others this is called on UCX's asynchronous thread, with a lock of the worker's
-     * held: it must return at once, and not use UCX.
-     */
-    default void onRepeatedMessage() {
-    }
 }

@@ -3,7 +3,6 @@ package io.github.nettyucx.ucp;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
 
 /**
  * Reads and writes native memory at a plain address, which costs no allocation. As with any pointer, the caller
@@ -12,8 +11,6 @@ import java.lang.invoke.VarHandle;
 final class NativeMemory {
 
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
-    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
-    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
     private NativeMemory() {
     }
@@ -26,18 +23,8 @@ final class NativeMemory {
         ALL.set(ValueLayout.JAVA_LONG, address, value);
     }
 
-    /** The same at an address that another thread reads from. */
-    static void putLongRelease(long address, long value) {
-        LONG.setRelease(ALL, address, value);
-    }
-
     static int getInt(long address) {
         return ALL.get(ValueLayout.JAVA_INT, address);
-    }
-
-    /** The same of an address that another thread writes to. */
-    static int getIntAcquire(long address) {
-        return (int) INT.getAcquire(ALL, address);
     }
 
     static void putInt(long address, int value) {

@@ -56,7 +56,8 @@ public final class UcpActiveMessage {
             param.set(ValueLayout.JAVA_INT, UcpLayouts.AmHandlerParam.FLAGS, flags);
             param.set(ValueLayout.JAVA_LONG, UcpLayouts.AmHandlerParam.CB, Upcalls.ACTIVE_MESSAGE);
             param.set(ValueLayout.JAVA_LONG, UcpLayouts.AmHandlerParam.ARG, registered);
-            int status = (byte) UcpFunctions.WORKER_SET_AM_RECV_HANDLER.invokeExact(workerAddress, param.address());
+            int status = (byte) (long) UcpFunctions.WORKER_SET_AM_RECV_HANDLER.invokeExact(
+                    workerAddress, param.address(), 0L);
             UcsStatus.check("Setting the handler of active message " + id, status);
         } catch (UcxException e) {
             throw e;
@@ -76,8 +77,8 @@ public final class UcpActiveMessage {
     public static long sendNbx(
             long endpoint, int id, long header, long headerLength, long buffer, long count, long param) {
         try {
-            return (long) UcpFunctions.AM_SEND_NBX.invokeExact(
-                    endpoint, id, header, headerLength, buffer, count, param);
+            return (long) UcpFunctions.Longest.AM_SEND_NBX.invokeExact(
+                    endpoint, (long) id, header, headerLength, buffer, count, param);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -91,7 +92,7 @@ public final class UcpActiveMessage {
      */
     public static long receiveDataNbx(long worker, long dataDescriptor, long buffer, long count, long param) {
         try {
-            return (long) UcpFunctions.AM_RECV_DATA_NBX.invokeExact(worker, dataDescriptor, buffer, count, param);
+            return (long) UcpFunctions.AM_RECV_DATA_NBX.invokeExact(worker, dataDescriptor, buffer, count, param, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -102,7 +103,7 @@ public final class UcpActiveMessage {
      */
     public static void dataRelease(long worker, long data) {
         try {
-            UcpFunctions.AM_DATA_RELEASE.invokeExact(worker, data);
+            long ignored = (long) UcpFunctions.AM_DATA_RELEASE.invokeExact(worker, data, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }

@@ -38,8 +38,8 @@ public final class UcpAtomic {
     public static long operationNbx(long endpoint, int operation, long operand, long count, long remoteAddress,
             long remoteKey, long param) {
         try {
-            return (long) UcpFunctions.ATOMIC_OP_NBX.invokeExact(
-                    endpoint, operation, operand, count, remoteAddress, remoteKey, param);
+            return (long) UcpFunctions.Longest.ATOMIC_OP_NBX.invokeExact(
+                    endpoint, (long) operation, operand, count, remoteAddress, remoteKey, param);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }

@@ -31,7 +31,7 @@ public final class UcpConfig implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             long nativePrefix = prefix == null ? 0 : arena.allocateFrom(prefix).address();
-            int status = (byte) UcpFunctions.CONFIG_READ.invokeExact(nativePrefix, 0L, out.address());
+            int status = (byte) (long) UcpFunctions.CONFIG_READ.invokeExact(nativePrefix, 0L, out.address());
             UcsStatus.check("Reading the UCX configuration", status);
             return new UcpConfig(out.get(ValueLayout.JAVA_LONG, 0));
         } catch (UcxException e) {
@@ -51,7 +51,7 @@ public final class UcpConfig implements AutoCloseable {
      */
     public UcpConfig modify(String name, String value) throws UcxException {
         try (Arena arena = Arena.ofConfined()) {
-            int status = (byte) UcpFunctions.CONFIG_MODIFY.invokeExact(
+            int status = (byte) (long) UcpFunctions.CONFIG_MODIFY.invokeExact(
                     address(), arena.allocateFrom(name).address(), arena.allocateFrom(value).address());
             UcsStatus.check("Setting UCX option " + name + " to \"" + value + '"', status);
             return this;
@@ -78,7 +78,7 @@ public final class UcpConfig implements AutoCloseable {
         }
         address = 0;
         try {
-            UcpFunctions.CONFIG_RELEASE.invokeExact(released);
+            long ignored = (long) UcpFunctions.CONFIG_RELEASE.invokeExact(released, 0L, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }

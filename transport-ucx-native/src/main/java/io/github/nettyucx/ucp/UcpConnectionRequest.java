@@ -21,16 +21,11 @@ public final class UcpConnectionRequest {
     private final long address;
     private final InetSocketAddress clientAddress;
     private final long clientId;
-    private final long connection;
     private final AtomicBoolean taken = new AtomicBoolean();
 
-    /**
-     * @param connection see {@link ConnectMessage#connectionOf}
-     */
-    UcpConnectionRequest(UcpListener listener, long address, long connection) {
+    UcpConnectionRequest(UcpListener listener, long address) {
         this.listener = listener;
         this.address = address;
-        this.connection = connection;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attr = arena.allocate(UcpLayouts.ConnRequestAttr.SIZE, Long.BYTES);
             // Asked one by one, for a failure with one must not hide the other.
@@ -44,7 +39,7 @@ public final class UcpConnectionRequest {
     private int query(MemorySegment attr, long field) {
         attr.set(ValueLayout.JAVA_LONG, UcpLayouts.ConnRequestAttr.FIELD_MASK, field);
         try {
-            return (byte) UcpFunctions.CONN_REQUEST_QUERY.invokeExact(address, attr.address());
+            return (byte) (long) UcpFunctions.CONN_REQUEST_QUERY.invokeExact(address, attr.address(), 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -78,9 +73,5 @@ public final class UcpConnectionRequest {
     /** Makes the caller the one who accepts or rejects. */
     boolean take() {
         return taken.compareAndSet(false, true);
-    }
-
-    long connection() {
-        return connection;
     }
 }

@@ -37,8 +37,9 @@ public final class UcpContext implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             long config = params.config() == null ? 0 : params.config().address();
-            int status = (byte) UcpFunctions.INIT_VERSION.invokeExact(UcpConstants.API_MAJOR,
-                    UcpConstants.API_MINOR, params.write(arena), config, out.address());
+            int status = (byte) (long) UcpFunctions.INIT_VERSION.invokeExact(
+                    (long) UcpConstants.API_MAJOR, (long) UcpConstants.API_MINOR, params.write(arena), config,
+                    out.address(), 0L);
             UcsStatus.check("Creating a UCX context", status);
             return new UcpContext(out.get(ValueLayout.JAVA_LONG, 0));
         } catch (UcxException e) {
@@ -71,6 +72,16 @@ public final class UcpContext implements AutoCloseable {
      */
     public UcpMemory map(MemorySegment segment) throws UcxException {
         return UcpMemory.map(this, segment);
+    }
+
+    /**
+     * Registers native memory at an address, which must stay allocated until the result is closed. One registration
+     * serves any number of operations, on any part of it.
+     *
+     * @param length in bytes, at least 1
+     */
+    public UcpMemory map(long address, long length) throws UcxException {
+        return UcpMemory.map(this, address, length);
     }
 
     /**
@@ -110,7 +121,7 @@ public final class UcpContext implements AutoCloseable {
      */
     public String describe() {
         return PrintedText.of(file -> {
-            UcpFunctions.CONTEXT_PRINT_INFO.invokeExact(address(), file);
+            long ignored = (long) UcpFunctions.CONTEXT_PRINT_INFO.invokeExact(address(), file, 0L);
         });
     }
 
@@ -123,7 +134,7 @@ public final class UcpContext implements AutoCloseable {
         MemorySegment attr = arena.allocate(UcpLayouts.ContextAttr.SIZE, Long.BYTES);
         attr.set(ValueLayout.JAVA_LONG, UcpLayouts.ContextAttr.FIELD_MASK, field);
         try {
-            int status = (byte) UcpFunctions.CONTEXT_QUERY.invokeExact(address(), attr.address());
+            int status = (byte) (long) UcpFunctions.CONTEXT_QUERY.invokeExact(address(), attr.address(), 0L);
             UcsStatus.check("Asking a context for its attributes", status);
             return attr;
         } catch (UcxException e) {
@@ -150,7 +161,7 @@ public final class UcpContext implements AutoCloseable {
         long destroyed = address;
         address = 0;
         try {
-            UcpFunctions.CLEANUP.invokeExact(destroyed);
+            long ignored = (long) UcpFunctions.CLEANUP.invokeExact(destroyed, 0L, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }

@@ -43,19 +43,14 @@ public final class UcpEndpoint implements AutoCloseable {
         // Before the request is taken, for then it must come to an end.
         params.validate();
         long workerAddress = worker.address();
-        TcpConnection connection = null;
         if (request != null) {
             request.listener().beginAccept(request);
-            connection = TcpConnection.of(request.address(), request.connection());
-            if (connection != null) {
-                connection.beforeAccept(request.listener().worker(), worker);
-            }
         }
         id = Upcalls.ENDPOINTS.register(this);
         boolean created = false;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            int status = (byte) UcpFunctions.EP_CREATE.invokeExact(
+            int status = (byte) (long) UcpFunctions.EP_CREATE.invokeExact(
                     workerAddress, params.write(arena, id), out.address());
             UcsStatus.check(params.purpose(), status);
             address = out.get(ValueLayout.JAVA_LONG, 0);
@@ -71,9 +66,6 @@ public final class UcpEndpoint implements AutoCloseable {
             if (!created) {
                 Upcalls.ENDPOINTS.unregister(id);
             }
-        }
-        if (connection != null) {
-            connection.afterAccept(request.listener().worker(), worker);
         }
     }
 
@@ -125,7 +117,7 @@ public final class UcpEndpoint implements AutoCloseable {
     /** As {@link #flushNbx(long)}, on a plain address. */
     public static long flushNbx(long endpoint, long param) {
         try {
-            return (long) UcpFunctions.EP_FLUSH_NBX.invokeExact(endpoint, param);
+            return (long) UcpFunctions.EP_FLUSH_NBX.invokeExact(endpoint, param, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -150,7 +142,7 @@ public final class UcpEndpoint implements AutoCloseable {
         closed = true;
         worker.endpointClosed(this);
         try {
-            return (long) UcpFunctions.EP_CLOSE_NBX.invokeExact(address, force ? CLOSE_FORCE : CLOSE_FLUSH);
+            return (long) UcpFunctions.EP_CLOSE_NBX.invokeExact(address, force ? CLOSE_FORCE : CLOSE_FLUSH, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         } finally {
@@ -239,7 +231,7 @@ public final class UcpEndpoint implements AutoCloseable {
     private void query(MemorySegment attr, long field) throws UcxException {
         attr.set(ValueLayout.JAVA_LONG, UcpLayouts.EpAttr.FIELD_MASK, field);
         try {
-            int status = (byte) UcpFunctions.EP_QUERY.invokeExact(address(), attr.address());
+            int status = (byte) (long) UcpFunctions.EP_QUERY.invokeExact(address(), attr.address(), 0L);
             UcsStatus.check("Asking an endpoint for its attributes", status);
         } catch (UcxException e) {
             throw e;

@@ -14,6 +14,12 @@ import java.util.Objects;
  */
 public final class UcpEndpointParams {
 
+    /**
+     * Zeros behind a worker's address. UCX reads from it until it finds an end, which a damaged one need not have; in
+     * zeros it goes on for the 128 entries that it takes at most, of less than 32 bytes each, and gives up.
+     */
+    private static final int ADDRESS_PADDING = 8192;
+
     private InetSocketAddress remoteAddress;
     private InetSocketAddress localAddress;
     private byte[] workerAddress;
@@ -35,7 +41,14 @@ public final class UcpEndpointParams {
         return this;
     }
 
-    /** Connects to the worker that has this {@link UcpWorker#queryAddress()}. */
+    /**
+     * Connects to the worker that has this {@link UcpWorker#queryAddress()}.
+     *
+     * <p>UCX is not told how long the address is, and believes what it reads. A truncated one fails with
+     * {@link UcsStatus#ERR_INVALID_PARAM}. One with a wrong bit may fail, may do no harm, may lead to shared memory of
+     * somebody else, which is then written to, or may end the process: an address that comes from elsewhere needs a
+     * checksum, and an address that comes from a stranger must not be used at all.
+     */
     public UcpEndpointParams workerAddress(byte[] address) {
         workerAddress = address.clone();
         return this;
@@ -127,7 +140,7 @@ public final class UcpEndpointParams {
             }
         } else if (workerAddress != null) {
             mask |= UcpConstants.UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
-            MemorySegment copy = arena.allocate(workerAddress.length, Long.BYTES);
+            MemorySegment copy = arena.allocate((long) workerAddress.length + ADDRESS_PADDING, Long.BYTES);
             MemorySegment.copy(workerAddress, 0, copy, ValueLayout.JAVA_BYTE, 0, workerAddress.length);
             params.set(ValueLayout.JAVA_LONG, UcpLayouts.EpParams.ADDRESS, copy.address());
         } else {

@@ -25,17 +25,18 @@ public record UcpLibraryInfo(int major, int minor, int release, String version, 
             MemorySegment major = arena.allocate(ValueLayout.JAVA_INT);
             MemorySegment minor = arena.allocate(ValueLayout.JAVA_INT);
             MemorySegment release = arena.allocate(ValueLayout.JAVA_INT);
-            UcpFunctions.GET_VERSION.invokeExact(major.address(), minor.address(), release.address());
+            long ignored = (long) UcpFunctions.GET_VERSION.invokeExact(
+                    major.address(), minor.address(), release.address());
             MemorySegment attr = arena.allocate(UcpLayouts.LibAttr.SIZE, Long.BYTES);
             attr.set(ValueLayout.JAVA_LONG, UcpLayouts.LibAttr.FIELD_MASK,
                     UcpConstants.UCP_LIB_ATTR_FIELD_MAX_THREAD_LEVEL);
-            int status = (byte) UcpFunctions.LIB_QUERY.invokeExact(attr.address());
+            int status = (byte) (long) UcpFunctions.LIB_QUERY.invokeExact(attr.address(), 0L, 0L);
             UcsStatus.check("Asking UCX for its attributes", status);
             return new UcpLibraryInfo(
                     major.get(ValueLayout.JAVA_INT, 0),
                     minor.get(ValueLayout.JAVA_INT, 0),
                     release.get(ValueLayout.JAVA_INT, 0),
-                    NativeMemory.getString((long) UcpFunctions.GET_VERSION_STRING.invokeExact()),
+                    NativeMemory.getString((long) UcpFunctions.GET_VERSION_STRING.invokeExact(0L, 0L, 0L)),
                     UcsThreadMode.of(attr.get(ValueLayout.JAVA_INT, UcpLayouts.LibAttr.MAX_THREAD_LEVEL)));
         } catch (UcxException e) {
             throw e;

@@ -11,6 +11,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Listens on a socket address. All methods are for the thread that progresses the listener's worker.
+ *
+ * <p>For clients that can be trusted: what arrives at the port is read by UCX itself, on a thread of its own, and UCX
+ * 1.16 to 1.22 end the process on some messages that no client of theirs would send, and on a second message over one
+ * connection. Where strangers can connect, exchange {@link UcpWorker#queryAddress() worker addresses} over a connection
+ * of your own, and use {@link UcpWorker#connect(byte[], EndpointErrorHandler)}.
  */
 public final class UcpListener implements AutoCloseable {
 
@@ -27,8 +32,6 @@ public final class UcpListener implements AutoCloseable {
         this.worker = worker;
         this.handler = handler;
         id = Upcalls.LISTENERS.register(this);
-        TcpConnection.prepare();
-        TcpListener.prepare();
         boolean created = false;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment sockaddr = UcsSockAddr.encode(arena, local);
@@ -41,12 +44,11 @@ public final class UcpListener implements AutoCloseable {
             params.set(ValueLayout.JAVA_LONG, UcpLayouts.ListenerParams.CONN_HANDLER_CB, Upcalls.CONNECTION_REQUEST);
             params.set(ValueLayout.JAVA_LONG, UcpLayouts.ListenerParams.CONN_HANDLER_ARG, id);
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            int status = (byte) UcpFunctions.LISTENER_CREATE.invokeExact(
+            int status = (byte) (long) UcpFunctions.LISTENER_CREATE.invokeExact(
                     worker.address(), params.address(), out.address());
             UcsStatus.check("Listening on " + local, status);
             address = out.get(ValueLayout.JAVA_LONG, 0);
             created = true;
-            TcpListener.watch(address, worker.address(), handler);
         } catch (UcxException e) {
             throw e;
         } catch (Throwable e) {
@@ -77,7 +79,7 @@ public final class UcpListener implements AutoCloseable {
             MemorySegment attr = arena.allocate(UcpLayouts.ListenerAttr.SIZE, Long.BYTES);
             attr.set(ValueLayout.JAVA_LONG, UcpLayouts.ListenerAttr.FIELD_MASK,
                     UcpConstants.UCP_LISTENER_ATTR_FIELD_SOCKADDR);
-            int status = (byte) UcpFunctions.LISTENER_QUERY.invokeExact(address(), attr.address());
+            int status = (byte) (long) UcpFunctions.LISTENER_QUERY.invokeExact(address(), attr.address(), 0L);
             UcsStatus.check("Asking a listener for its address", status);
             return UcsSockAddr.decode(attr, UcpLayouts.ListenerAttr.SOCKADDR);
         } catch (UcxException e) {
@@ -106,7 +108,14 @@ public final class UcpListener implements AutoCloseable {
             throw new IllegalStateException("The connection request has been accepted or rejected before");
         }
         pending.remove(request);
-        UcsStatus.check("Rejecting " + request.clientAddress(), reject(request.address(), false));
+        try {
+            int status = (byte) (long) UcpFunctions.LISTENER_REJECT.invokeExact(address(), request.address(), 0L);
+            UcsStatus.check("Rejecting " + request.clientAddress(), status);
+        } catch (UcxException e) {
+            throw e;
+        } catch (Throwable e) {
+            throw UcpFunctions.rethrow(e);
+        }
     }
 
     /**
@@ -130,9 +139,8 @@ public final class UcpListener implements AutoCloseable {
         long destroyed = address;
         address = 0;
         worker.listenerClosed(this);
-        TcpListener.unwatch(destroyed);
         try {
-            UcpFunctions.LISTENER_DESTROY.invokeExact(destroyed);
+            long ignored = (long) UcpFunctions.LISTENER_DESTROY.invokeExact(destroyed, 0L, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         } finally {
@@ -140,12 +148,9 @@ public final class UcpListener implements AutoCloseable {
         }
     }
 
-    /** The upcall. */
+    /** The upcall. Whoever asks must not wait for ever because the handler fails: then the request is rejected. */
     void requested(long requestAddress) {
-        UcpConnectionRequest request = examine(requestAddress);
-        if (request == null) {
-            return;
-        }
+        UcpConnectionRequest request = new UcpConnectionRequest(this, requestAddress);
         boolean handled = false;
         try {
             pending.add(request);
@@ -155,49 +160,6 @@ public final class UcpListener implements AutoCloseable {
             if (!handled && !request.isTaken()) {
                 rejectQuietly(request);
             }
-        }
-    }
-
-    /**
-     * Whoever asks must not wait for ever because something fails here: then the request is rejected.
-     *
-     * @return {@code null} if the client has been turned away, and the handler knows
-     */
-    private UcpConnectionRequest examine(long requestAddress) {
-        boolean taken = false;
-        boolean reset = false;
-        try {
-            String problem = ConnectMessage.problemOf(requestAddress, address(), handler.isErrorHandlingRequired());
-            if (problem == null) {
-                long connection = ConnectMessage.connectionOf(requestAddress, address());
-                UcpConnectionRequest request = new UcpConnectionRequest(this, requestAddress, connection);
-                taken = true;
-                return request;
-            }
-            reset = true;
-            handler.onUnintelligibleRequest(problem);
-            return null;
-        } finally {
-            if (!taken) {
-                reject(requestAddress, reset);
-            }
-        }
-    }
-
-    /**
-     * @param reset whether the client is reset, and told nothing: nothing is left of it then in the kernel either
-     * @return UCX's status: a failure means that the client has gone
-     */
-    private int reject(long requestAddress, boolean reset) {
-        TcpConnection connection =
-                TcpConnection.of(requestAddress, ConnectMessage.connectionOf(requestAddress, address()));
-        if (connection != null) {
-            connection.beforeReject(reset);
-        }
-        try {
-            return (byte) UcpFunctions.LISTENER_REJECT.invokeExact(address(), requestAddress);
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
         }
     }
 

@@ -9,6 +9,9 @@ import java.lang.foreign.ValueLayout;
  * Memory that is registered with a context: peers that get its {@link #packRemoteKey() remote key} can read and write
  * it, and local operations on it need no registration of their own. Must be closed before the context, and not while
  * an operation uses it. Any thread, one at a time.
+ *
+ * <p>UCX 1.16 to 1.22 leave such a registration alone when an operation fails that was given its handle
+ * ({@code ucp_request_memh_invalidate}); what they registered themselves they invalidate.
  */
 public final class UcpMemory implements AutoCloseable {
 
@@ -31,7 +34,7 @@ public final class UcpMemory implements AutoCloseable {
             }
             params.set(ValueLayout.JAVA_LONG, UcpLayouts.MemMapParams.FIELD_MASK, mask);
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            int status = (byte) UcpFunctions.MEM_MAP.invokeExact(
+            int status = (byte) (long) UcpFunctions.MEM_MAP.invokeExact(
                     context.address(), params.address(), out.address());
             UcsStatus.check("Mapping " + length + " bytes of memory", status);
             address = out.get(ValueLayout.JAVA_LONG, 0);
@@ -52,6 +55,14 @@ public final class UcpMemory implements AutoCloseable {
         return new UcpMemory(context, segment, segment.byteSize());
     }
 
+    static UcpMemory map(UcpContext context, long address, long length) throws UcxException {
+        if (address == 0 || length <= 0) {
+            throw new IllegalArgumentException("address: " + Long.toHexString(address) + ", length: " + length
+                    + " (expected: neither 0, and a length > 0)");
+        }
+        return map(context, NativeMemory.segment(address, length));
+    }
+
     /** Has UCX allocate memory, where other processes of the host can reach it directly. */
     static UcpMemory allocate(UcpContext context, long length) throws UcxException {
         if (length <= 0) {
@@ -64,7 +75,7 @@ public final class UcpMemory implements AutoCloseable {
         MemorySegment attr = arena.allocate(UcpLayouts.MemAttr.SIZE, Long.BYTES);
         attr.set(ValueLayout.JAVA_LONG, UcpLayouts.MemAttr.FIELD_MASK,
                 UcpConstants.UCP_MEM_ATTR_FIELD_ADDRESS | UcpConstants.UCP_MEM_ATTR_FIELD_LENGTH);
-        int status = (byte) UcpFunctions.MEM_QUERY.invokeExact(address, attr.address());
+        int status = (byte) (long) UcpFunctions.MEM_QUERY.invokeExact(address, attr.address(), 0L);
         if (status != UcsStatus.OK) {
             close();
         }
@@ -95,12 +106,12 @@ public final class UcpMemory implements AutoCloseable {
             // Not its successor ucp_memh_pack: asked for a remote key, that one ends the process as unsupported.
             MemorySegment buffer = arena.allocate(ValueLayout.JAVA_LONG);
             MemorySegment size = arena.allocate(ValueLayout.JAVA_LONG);
-            int status = (byte) UcpFunctions.RKEY_PACK.invokeExact(
-                    context.address(), address(), buffer.address(), size.address());
+            int status = (byte) (long) UcpFunctions.RKEY_PACK.invokeExact(
+                    context.address(), address(), buffer.address(), size.address(), 0L, 0L);
             UcsStatus.check("Packing a remote key", status);
             long packed = buffer.get(ValueLayout.JAVA_LONG, 0);
             byte[] copy = NativeMemory.getBytes(packed, size.get(ValueLayout.JAVA_LONG, 0));
-            UcpFunctions.RKEY_BUFFER_RELEASE.invokeExact(packed);
+            long ignored = (long) UcpFunctions.RKEY_BUFFER_RELEASE.invokeExact(packed, 0L, 0L);
             return copy;
         } catch (UcxException e) {
             throw e;
@@ -118,7 +129,7 @@ public final class UcpMemory implements AutoCloseable {
         address = 0;
         try {
             // Its status says only that the argument was none of UCX's.
-            int status = (byte) UcpFunctions.MEM_UNMAP.invokeExact(context.address(), unmapped);
+            int status = (byte) (long) UcpFunctions.MEM_UNMAP.invokeExact(context.address(), unmapped, 0L);
             assert status == UcsStatus.OK : UcsStatus.string(status);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);

@@ -20,7 +20,7 @@ public final class UcpRemoteKey implements AutoCloseable {
             MemorySegment buffer = arena.allocate(packed.length, Long.BYTES);
             MemorySegment.copy(packed, 0, buffer, ValueLayout.JAVA_BYTE, 0, packed.length);
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            int status = (byte) UcpFunctions.EP_RKEY_UNPACK.invokeExact(
+            int status = (byte) (long) UcpFunctions.EP_RKEY_UNPACK.invokeExact(
                     endpoint.address(), buffer.address(), out.address());
             UcsStatus.check("Unpacking a remote key", status);
             address = out.get(ValueLayout.JAVA_LONG, 0);
@@ -49,7 +49,7 @@ public final class UcpRemoteKey implements AutoCloseable {
     public long localPointer(long remoteAddress) throws UcxException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            int status = (byte) UcpFunctions.RKEY_PTR.invokeExact(address(), remoteAddress, out.address());
+            int status = (byte) (long) UcpFunctions.RKEY_PTR.invokeExact(address(), remoteAddress, out.address());
             UcsStatus.check("Asking for a direct pointer to remote memory", status);
             return out.get(ValueLayout.JAVA_LONG, 0);
         } catch (UcxException e) {
@@ -71,7 +71,7 @@ public final class UcpRemoteKey implements AutoCloseable {
             return;
         }
         try {
-            UcpFunctions.RKEY_DESTROY.invokeExact(destroyed);
+            long ignored = (long) UcpFunctions.RKEY_DESTROY.invokeExact(destroyed, 0L, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }

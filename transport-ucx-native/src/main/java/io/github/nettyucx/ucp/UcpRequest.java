@@ -18,7 +18,7 @@ public final class UcpRequest {
     public static int checkStatus(long request) {
         assert request > 0;
         try {
-            return (byte) UcpFunctions.REQUEST_CHECK_STATUS.invokeExact(request);
+            return (byte) (long) UcpFunctions.REQUEST_CHECK_STATUS.invokeExact(request, 0L, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -31,7 +31,7 @@ public final class UcpRequest {
     public static void free(long request) {
         assert request > 0;
         try {
-            UcpFunctions.REQUEST_FREE.invokeExact(request);
+            long ignored = (long) UcpFunctions.REQUEST_FREE.invokeExact(request, 0L, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -45,7 +45,7 @@ public final class UcpRequest {
     public static void cancel(long worker, long request) {
         assert request > 0;
         try {
-            UcpFunctions.REQUEST_CANCEL.invokeExact(worker, request);
+            long ignored = (long) UcpFunctions.REQUEST_CANCEL.invokeExact(worker, request, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }

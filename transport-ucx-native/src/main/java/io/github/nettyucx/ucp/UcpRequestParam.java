@@ -84,10 +84,33 @@ public final class UcpRequestParam {
         addAttribute(param, OP_ATTR_FIELD_RECV_INFO);
     }
 
-    /** Sets the registration of the buffer, {@link UcpMemory#address()}, which must cover it. */
+    /**
+     * Allocates a block for ordinary memory that is registered. Its handle must be set before the first call, and as
+     * often as it changes: {@link #changeMemoryHandle}.
+     */
+    public static long allocateRegistered(Arena arena) {
+        long param = allocate(arena, OP_ATTR_FIELD_MEMH, 0);
+        setHostMemory(param);
+        return param;
+    }
+
+    /**
+     * Sets the registration of the buffer, {@link UcpMemory#address()}, which must cover it. With data type
+     * {@link #DATATYPE_IOV} it must cover all the buffers. UCX checks neither, and takes 0 for an address: a block with
+     * a handle is for registered memory only.
+     */
     public static void setMemoryHandle(long param, long memory) {
-        NativeMemory.putLong(param + UcpLayouts.RequestParam.MEMH, memory);
+        changeMemoryHandle(param, memory);
         addAttribute(param, OP_ATTR_FIELD_MEMH);
+    }
+
+    /**
+     * As {@link #setMemoryHandle} on a block that has been given a handle before, or that was allocated for it: nothing
+     * but the handle is written, which costs no more than a store.
+     */
+    public static void changeMemoryHandle(long param, long memory) {
+        assert memory != 0;
+        NativeMemory.putLong(param + UcpLayouts.RequestParam.MEMH, memory);
     }
 
     private static void addAttribute(long param, int attribute) {

@@ -21,8 +21,7 @@ public final class UcpRma {
     public static long putNbx(
             long endpoint, long buffer, long count, long remoteAddress, long remoteKey, long param) {
         try {
-            return (long) UcpFunctions.PUT_NBX.invokeExact(
-                    endpoint, buffer, count, remoteAddress, remoteKey, param);
+            return (long) UcpFunctions.PUT_NBX.invokeExact(endpoint, buffer, count, remoteAddress, remoteKey, param);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -38,8 +37,7 @@ public final class UcpRma {
     public static long getNbx(
             long endpoint, long buffer, long count, long remoteAddress, long remoteKey, long param) {
         try {
-            return (long) UcpFunctions.GET_NBX.invokeExact(
-                    endpoint, buffer, count, remoteAddress, remoteKey, param);
+            return (long) UcpFunctions.GET_NBX.invokeExact(endpoint, buffer, count, remoteAddress, remoteKey, param);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }

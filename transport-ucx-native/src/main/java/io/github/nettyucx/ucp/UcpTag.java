@@ -24,7 +24,7 @@ public final class UcpTag {
      */
     public static long sendNbx(long endpoint, long buffer, long count, long tag, long param) {
         try {
-            return (long) UcpFunctions.TAG_SEND_NBX.invokeExact(endpoint, buffer, count, tag, param);
+            return (long) UcpFunctions.TAG_SEND_NBX.invokeExact(endpoint, buffer, count, tag, param, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -37,7 +37,7 @@ public final class UcpTag {
      */
     public static long sendSyncNbx(long endpoint, long buffer, long count, long tag, long param) {
         try {
-            return (long) UcpFunctions.TAG_SEND_SYNC_NBX.invokeExact(endpoint, buffer, count, tag, param);
+            return (long) UcpFunctions.TAG_SEND_SYNC_NBX.invokeExact(endpoint, buffer, count, tag, param, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -65,7 +65,7 @@ public final class UcpTag {
      */
     public static int testReceive(long request, long info) {
         try {
-            return (byte) UcpFunctions.TAG_RECV_REQUEST_TEST.invokeExact(request, info);
+            return (byte) (long) UcpFunctions.TAG_RECV_REQUEST_TEST.invokeExact(request, info, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -81,10 +81,10 @@ public final class UcpTag {
      */
     public static long probeNb(long worker, long tag, long tagMask, boolean remove, long info) {
         try {
-            int flag = remove ? 1 : 0;
+            long flag = remove ? 1 : 0;
             return tagMask == 0
-                    ? (long) UcpFunctions.TAG_PROBE_ANY_NB.invokeExact(worker, tag, tagMask, flag, info)
-                    : (long) UcpFunctions.TAG_PROBE_NB.invokeExact(worker, tag, tagMask, flag, info);
+                    ? (long) UcpFunctions.TAG_PROBE_ANY_NB.invokeExact(worker, tag, tagMask, flag, info, 0L)
+                    : (long) UcpFunctions.TAG_PROBE_NB.invokeExact(worker, tag, tagMask, flag, info, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -98,7 +98,7 @@ public final class UcpTag {
      */
     public static long messageReceiveNbx(long worker, long buffer, long count, long message, long param) {
         try {
-            return (long) UcpFunctions.TAG_MSG_RECV_NBX.invokeExact(worker, buffer, count, message, param);
+            return (long) UcpFunctions.TAG_MSG_RECV_NBX.invokeExact(worker, buffer, count, message, param, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }

@@ -31,7 +31,7 @@ public final class UcpWorker implements AutoCloseable {
         this.context = context;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            int status = (byte) UcpFunctions.WORKER_CREATE.invokeExact(
+            int status = (byte) (long) UcpFunctions.WORKER_CREATE.invokeExact(
                     context.address(), params.write(arena), out.address());
             UcsStatus.check("Creating a worker", status);
             address = out.get(ValueLayout.JAVA_LONG, 0);
@@ -73,7 +73,7 @@ public final class UcpWorker implements AutoCloseable {
     /** As {@link #progress()}, on a plain address. Allocates nothing. */
     public static int progress(long worker) {
         try {
-            return (int) UcpFunctions.WORKER_PROGRESS.invokeExact(worker);
+            return (int) (long) UcpFunctions.WORKER_PROGRESS.invokeExact(worker, 0L, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -93,7 +93,7 @@ public final class UcpWorker implements AutoCloseable {
     /** As {@link #arm()}, on a plain address. */
     public static int arm(long worker) {
         try {
-            return (byte) UcpFunctions.WORKER_ARM.invokeExact(worker);
+            return (byte) (long) UcpFunctions.WORKER_ARM.invokeExact(worker, 0L, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -112,7 +112,7 @@ public final class UcpWorker implements AutoCloseable {
      */
     public static int signal(long worker) {
         try {
-            return (byte) UcpFunctions.WORKER_SIGNAL.invokeExact(worker);
+            return (byte) (long) UcpFunctions.WORKER_SIGNAL.invokeExact(worker, 0L, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -122,7 +122,7 @@ public final class UcpWorker implements AutoCloseable {
     public int eventFd() throws UcxException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_INT);
-            int status = (byte) UcpFunctions.WORKER_GET_EFD.invokeExact(address(), out.address());
+            int status = (byte) (long) UcpFunctions.WORKER_GET_EFD.invokeExact(address(), out.address(), 0L);
             UcsStatus.check("Asking a worker for its event file descriptor", status);
             int fd = out.get(ValueLayout.JAVA_INT, 0);
             if (fd < 0) {
@@ -147,7 +147,7 @@ public final class UcpWorker implements AutoCloseable {
     public long flushNbx(long param) {
         assert address != 0;
         try {
-            return (long) UcpFunctions.WORKER_FLUSH_NBX.invokeExact(address, param);
+            return (long) UcpFunctions.WORKER_FLUSH_NBX.invokeExact(address, param, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -156,7 +156,7 @@ public final class UcpWorker implements AutoCloseable {
     /** Orders the remote memory operations before this call before those after it, without waiting. */
     public void fence() throws UcxException {
         try {
-            int status = (byte) UcpFunctions.WORKER_FENCE.invokeExact(address());
+            int status = (byte) (long) UcpFunctions.WORKER_FENCE.invokeExact(address(), 0L, 0L);
             UcsStatus.check("Fencing a worker", status);
         } catch (UcxException e) {
             throw e;
@@ -172,7 +172,7 @@ public final class UcpWorker implements AutoCloseable {
             long workerAddress = attr.get(ValueLayout.JAVA_LONG, UcpLayouts.WorkerAttr.ADDRESS);
             long length = attr.get(ValueLayout.JAVA_LONG, UcpLayouts.WorkerAttr.ADDRESS_LENGTH);
             byte[] copy = NativeMemory.getBytes(workerAddress, length);
-            UcpFunctions.WORKER_RELEASE_ADDRESS.invokeExact(address, workerAddress);
+            long ignored = (long) UcpFunctions.WORKER_RELEASE_ADDRESS.invokeExact(address, workerAddress, 0L);
             return copy;
         } catch (UcxException e) {
             throw e;
@@ -207,7 +207,7 @@ public final class UcpWorker implements AutoCloseable {
         MemorySegment attr = arena.allocate(UcpLayouts.WorkerAttr.SIZE, Long.BYTES);
         attr.set(ValueLayout.JAVA_LONG, UcpLayouts.WorkerAttr.FIELD_MASK, field);
         try {
-            int status = (byte) UcpFunctions.WORKER_QUERY.invokeExact(address(), attr.address());
+            int status = (byte) (long) UcpFunctions.WORKER_QUERY.invokeExact(address(), attr.address(), 0L);
             UcsStatus.check("Asking a worker for its attributes", status);
             return attr;
         } catch (UcxException e) {
@@ -291,7 +291,7 @@ public final class UcpWorker implements AutoCloseable {
         long destroyed = address;
         address = 0;
         try {
-            UcpFunctions.WORKER_DESTROY.invokeExact(destroyed);
+            long ignored = (long) UcpFunctions.WORKER_DESTROY.invokeExact(destroyed, 0L, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         } finally {

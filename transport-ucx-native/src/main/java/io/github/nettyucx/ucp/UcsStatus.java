@@ -54,7 +54,7 @@ public final class UcsStatus {
     /** The library's own words for a status, such as "Connection reset by remote peer". */
     public static String string(int status) {
         try {
-            return NativeMemory.getString((long) UcsFunctions.STATUS_STRING.invokeExact((byte) status));
+            return NativeMemory.getString((long) UcsFunctions.STATUS_STRING.invokeExact((long) status, 0L, 0L));
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }

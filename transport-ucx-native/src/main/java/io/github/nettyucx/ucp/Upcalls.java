@@ -29,9 +29,6 @@ final class Upcalls {
     /** {@code ucp_listener_conn_callback_t}. */
     static final long CONNECTION_REQUEST =
             stub("connectionRequest", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
-    /** {@code uct_cm_listener_conn_request_callback_t}. */
-    static final long CONNECT_MESSAGE =
-            stub("connectMessage", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_LONG));
     /** {@code ucp_am_recv_callback_t}. */
     static final long ACTIVE_MESSAGE = stub("activeMessage", FunctionDescriptor.of(
             JAVA_BYTE, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
@@ -60,14 +57,6 @@ final class Upcalls {
             }
         } catch (Throwable e) {
             log("A listener's connection handler failed", e);
-        }
-    }
-
-    private static void connectMessage(long transport, long listener, long arguments) {
-        try {
-            TcpListener.received(transport, listener, arguments);
-        } catch (Throwable e) {
-            log("A message to connect is lost", e);
         }
     }
 

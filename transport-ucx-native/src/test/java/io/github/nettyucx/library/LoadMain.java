@@ -42,6 +42,7 @@ final class LoadMain {
                 case "mmap" -> System.out.println("mmap " + startOfMmap().equals(mmapBefore));
                 case "exceptions" -> System.out.println("exceptions " + throwFromSignals());
                 case "environment" -> printEnvironment();
+                case "rendezvous" -> print("UCX_RNDV_THRESH");
                 case "symbols" -> System.out.println("symbols " + symbols(library));
                 case "virtual" -> { }
                 default -> throw new IllegalArgumentException(action);
@@ -116,8 +117,12 @@ final class LoadMain {
 
     private static void printEnvironment() {
         for (UcxEnvironment.Setting setting : UcxEnvironment.settings(UcxLibrary.load().version())) {
-            System.out.println(setting.name() + " [" + Libc.getenv(setting.name()) + "]");
+            print(setting.name());
         }
+    }
+
+    private static void print(String variable) {
+        System.out.println(variable + " [" + Libc.getenv(variable) + "]");
     }
 
     private static boolean symbols(UcxLibrary library) throws Throwable {

@@ -4,6 +4,7 @@ package io.github.nettyucx.library;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -18,36 +19,75 @@ import org.junit.jupiter.api.Test;
 class UcxEnvironmentTest {
     private static final UcxVersion NEW = new UcxVersion(1, 22, 0);
 
-    private static List<String> names(boolean rdma) {
-        return names(rdma, true);
+    private static final UcxVersion OLD = new UcxVersion(1, 21, 9);
+
+    private static List<String> names(boolean userSettings) {
+        return UcxEnvironment.settings(NEW, false, userSettings).stream().map(UcxEnvironment.Setting::name).toList();
     }
 
-    private static List<String> names(boolean rdma, boolean userSettings) {
-        return UcxEnvironment.settings(NEW, rdma, userSettings).stream().map(UcxEnvironment.Setting::name).toList();
-    }
-
-    @Test
-    void keepsMemoryEventsWhereRdmaNeedsThem() {
-        assertTrue(names(false).contains("UCX_MEM_EVENTS"));
-        assertTrue(!names(true).contains("UCX_MEM_EVENTS"));
+    private static UcxEnvironment.Setting setting(String name, UcxVersion version, boolean rdma) {
+        return UcxEnvironment.settings(version, rdma, true).stream().filter(setting -> setting.name().equals(name))
+                .findFirst().orElse(null);
     }
 
     @Test
-    void setsWhatOnlyRdmaReadsOnlyWhereThereIsRdma() {
-        assertTrue(names(true).contains("UCX_RDMA_CM_REUSEADDR"));
-        assertTrue(names(false).stream().noneMatch(name -> name.startsWith("UCX_RDMA_")));
+    void switchesMemoryEventsOffWhateverTheMachineAndTheRelease() {
+        for (UcxVersion version : List.of(UcxVersion.MINIMUM, OLD, NEW)) {
+            for (boolean rdma : new boolean[] {false, true}) {
+                UcxEnvironment.Setting setting = setting("UCX_MEM_EVENTS", version, rdma);
+                assertEquals("n", setting.value());
+                assertTrue(setting.mandatory());
+            }
+        }
     }
 
     @Test
-    void keepsMemoryEventsWhereUcxCrashesWithoutThem() {
-        assertTrue(UcxEnvironment.settings(new UcxVersion(1, 21, 0), false, true).stream()
-                .noneMatch(setting -> setting.name().equals("UCX_MEM_EVENTS")));
+    void forbidsTheRendezvousWhereUcxCrashesInItWithoutMemoryEvents() {
+        for (boolean rdma : new boolean[] {false, true}) {
+            UcxEnvironment.Setting setting = setting("UCX_RNDV_THRESH", OLD, rdma);
+            assertEquals("inf", setting.value());
+            assertTrue(setting.mandatory());
+        }
+    }
+
+    @Test
+    void leavesTheRendezvousToTheUserWhereItDoesNoHarm() {
+        assertFalse(setting("UCX_RNDV_THRESH", NEW, false).mandatory());
+        assertNull(setting("UCX_RNDV_THRESH", NEW, true), "UCX's own choice is the best with RDMA");
+    }
+
+    @Test
+    void saysNothingOfListenersWhichAreNotUsed() {
+        assertTrue(names(false).stream().noneMatch(name -> name.contains("_CM_")));
+    }
+
+    @Test
+    void setsEachVariableOnce() {
+        for (UcxVersion version : List.of(OLD, NEW)) {
+            List<String> names = UcxEnvironment.settings(version, false, false).stream()
+                    .map(UcxEnvironment.Setting::name).toList();
+            assertEquals(Set.copyOf(names).size(), names.size(), names::toString);
+        }
+    }
+
+    @Test
+    void knowsWhatSaysTheSame() {
+        UcxEnvironment.Setting events = setting("UCX_MEM_EVENTS", NEW, false);
+        for (String no : List.of("n", "N", "no", "0", "off")) {
+            assertTrue(events.isSaidBy(no), no);
+        }
+        for (String yes : List.of("y", "1", "", "try")) {
+            assertFalse(events.isSaidBy(yes), yes);
+        }
+        UcxEnvironment.Setting rendezvous = setting("UCX_RNDV_THRESH", OLD, false);
+        assertTrue(rendezvous.isSaidBy("INF"));
+        assertFalse(rendezvous.isSaidBy("0"));
     }
 
     @Test
     void warnsOfUnusedVariablesOnlyWhereTheUserHasSetSome() {
-        assertTrue(names(false, false).contains("UCX_WARN_UNUSED_ENV_VARS"));
-        assertTrue(!names(false, true).contains("UCX_WARN_UNUSED_ENV_VARS"));
+        assertTrue(names(false).contains("UCX_WARN_UNUSED_ENV_VARS"));
+        assertFalse(names(true).contains("UCX_WARN_UNUSED_ENV_VARS"));
     }
 
     @Test

@@ -117,10 +117,11 @@ class UcxLibraryTest {
     @Test
     void asksALoadedLibraryForTheVersionThatItsFileDoesNotShow() throws Exception {
         Path odd = TestUcx.disguised(temporary.resolve("odd"), "1.15..");
-        ChildJvm.Result closed = jvm().library(odd).environment("UCX_MEM_EVENTS", "n").run();
+        ChildJvm.Result closed = jvm().library(odd).run();
         assertFailed(closed, "calls its version 1.15..");
         assertFalse(closed.output().contains("stays in this process"), closed.output());
-        ChildJvm.Result stuck = jvm().library(odd).environment("UCX_MEM_EVENTS", "y").run();
+        ChildJvm.Result stuck = jvm().library(odd).environment("LD_PRELOAD", odd.resolve("libucp.so.0"))
+                .environment("LD_LIBRARY_PATH", odd).run();
         assertFailed(stuck, "calls its version 1.15.. (and it stays in this process");
     }
 
@@ -193,8 +194,8 @@ class UcxLibraryTest {
     @Test
     void leavesTheJvmsSignalsAndLibcsFunctionsAlone() throws Exception {
         for (String release : new String[] {"1.16", "1.22"}) {
-            ChildJvm.Result result = jvm().library(TestUcx.directory(release)).environment("UCX_MEM_EVENTS", "n")
-                    .option("-Xbatch").run("signals", "mmap", "exceptions");
+            ChildJvm.Result result = jvm().library(TestUcx.directory(release)).option("-Xbatch")
+                    .run("signals", "mmap", "exceptions");
             assertEquals("true", result.line("signals"), result.output());
             assertEquals("true", result.line("mmap"), result.output());
             assertEquals("true", result.line("exceptions"), result.output());
@@ -211,6 +212,41 @@ class UcxLibraryTest {
         assertEquals("[]", result.line("UCX_ERROR_SIGNALS"));
         assertEquals("[0]", result.line("UCX_DEBUG_SIGNO"));
         assertFalse(result.output().contains("unused environment variable"), result.output());
+    }
+
+    @Test
+    void overridesWhatTheUserHasSetAndSaysSoWhereTheProcessWouldCrashOtherwise() throws Exception {
+        ChildJvm.Result result = jvm().library(TestUcx.directory("1.16"))
+                .environment("UCX_MEM_EVENTS", "y").environment("UCX_RNDV_THRESH", "8k").run("environment", "mmap");
+        assertEquals("[n]", result.line("UCX_MEM_EVENTS"));
+        assertEquals("[inf]", result.line("UCX_RNDV_THRESH"));
+        assertEquals("true", result.line("mmap"), result.output());
+        assertTrue(result.output().contains("UCX_MEM_EVENTS=y is overridden by UCX_MEM_EVENTS=n: with UCX's regist"),
+                result.output());
+        assertTrue(result.output().contains("UCX_RNDV_THRESH=8k is overridden by UCX_RNDV_THRESH=inf: UCX before 1.22"),
+                result.output());
+    }
+
+    @Test
+    void keepsTheUsersRendezvousWhereItIsSafe() throws Exception {
+        ChildJvm.Result result = jvm().library(TestUcx.directory("1.22"))
+                .environment("UCX_MEM_EVENTS", "no").environment("UCX_RNDV_THRESH", "8k")
+                .run("environment", "rendezvous");
+        assertEquals("[n]", result.line("UCX_MEM_EVENTS"));
+        assertEquals("[8k]", result.line("UCX_RNDV_THRESH"));
+        assertFalse(result.output().contains("is overridden"), result.output());
+    }
+
+    @Test
+    void forbidsTheRendezvousToAUcxThatWasLoadedWithMemoryEvents() throws Exception {
+        Path library = TestUcx.directory("1.22").resolve("libucp.so.0");
+        ChildJvm.Result with = jvm().library(library).environment("LD_PRELOAD", library).run("rendezvous");
+        assertEquals("[inf]", with.line("UCX_RNDV_THRESH"), with.output());
+        assertTrue(with.output().contains("UCX was loaded without UCX_MEM_EVENTS=n"), with.output());
+        ChildJvm.Result without = jvm().library(library).environment("LD_PRELOAD", library)
+                .environment("UCX_MEM_EVENTS", "n").run("rendezvous");
+        assertEquals("[null]", without.line("UCX_RNDV_THRESH"), without.output());
+        assertFalse(without.output().contains("UCX was loaded without"), without.output());
     }
 
     @Test

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Assumptions;
  * What tests compile with {@code cc}. {@code -Dio.github.nettyucx.test.requireCc=false} lets them be skipped where there
  * is no compiler.
  */
-final class CProgram {
+public final class CProgram {
 
     private static final String REQUIRE_CC = "io.github.nettyucx.test.requireCc";
 
@@ -25,7 +25,7 @@ final class CProgram {
     }
 
     /** @param directory for the compiler's messages */
-    static void compile(Path directory, String... arguments) throws Exception {
+    public static void compile(Path directory, String... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of("cc", "-Wall", "-Werror"));
         command.addAll(List.of(arguments));
         try {
@@ -41,7 +41,7 @@ final class CProgram {
      * @return the lines of the output
      * @throws IOException if there is no such program
      */
-    static List<String> run(Path directory, String... command) throws IOException, InterruptedException {
+    public static List<String> run(Path directory, String... command) throws IOException, InterruptedException {
         Path output = directory.resolve("output");
         Process process =
                 new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();

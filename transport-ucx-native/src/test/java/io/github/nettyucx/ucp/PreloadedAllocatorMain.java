@@ -3,20 +3,11 @@ package io.github.nettyucx.ucp;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.net.InetSocketAddress;
-import java.net.Socket;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.util.ArrayList;
-import java.util.List;
 
-/** A server that accepts a client, both in this process, and then gets a message that UCX must not read. */
+/** A server that accepts a client, both in this process. */
 final class PreloadedAllocatorMain {
 
     private static final int SIZE = 100;
-    /** The envelope, and what is in order of the message. */
-    private static final int JUNK_SIZE = 16 + 60;
 
     private PreloadedAllocatorMain() {
     }
@@ -25,9 +16,6 @@ final class PreloadedAllocatorMain {
         try (ConnectedPair pair = new ConnectedPair(Lanes.TCP, UcpFeature.TAG)) {
             System.out.println("echoed " + echo(pair));
             System.out.println("described " + !pair.context.describe().isEmpty());
-            if (arguments.length == 0) {
-                System.out.println("turned away " + turnedAway(pair));
-            }
         }
     }
 
@@ -50,30 +38,5 @@ final class PreloadedAllocatorMain {
             pair.loop.complete("sending", UcpTag.sendNbx(from.address(), sent.address(), SIZE, 1, param));
             pair.loop.complete("receiving", receive);
         }
-    }
-
-    /** For such an address UCX would end the process. */
-    private static List<String> turnedAway(ConnectedPair pair) throws Exception {
-        List<String> problems = new ArrayList<>();
-        try (UcpListener listener = pair.serverWorker.listen(ConnectedPair.loopback(0), new ConnectionHandler() {
-            @Override
-            public void onConnectionRequest(UcpConnectionRequest request) {
-                problems.add("none");
-            }
-
-            @Override
-            public void onUnintelligibleRequest(String problem) {
-                problems.add(problem);
-            }
-        })) {
-            InetSocketAddress address = listener.localAddress();
-            try (Socket socket = new Socket(address.getAddress(), address.getPort())) {
-                byte[] junk = ByteBuffer.allocate(JUNK_SIZE).order(ByteOrder.nativeOrder()).putLong(JUNK_SIZE - 16)
-                        .putLong(0).putLong(0).put((byte) 0x21).put((byte) 0x4f).array();
-                socket.getOutputStream().write(junk);
-                pair.loop.until("the refusal", () -> !problems.isEmpty());
-            }
-        }
-        return problems;
     }
 }

@@ -3,12 +3,10 @@ package io.github.nettyucx.ucp;
 
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +27,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class UcpLayoutsTest {
 
-    private static final String PROPERTIES = "io.github.nettyucx.test.";
     private static final String NEWEST = "1.22";
     private static final Path PROGRAM = Path.of("src/test/c/layouts.c");
 
@@ -70,12 +67,9 @@ class UcpLayoutsTest {
     }
 
     private Map<String, Long> compileAndRun(String release) throws Exception {
-        String include = System.getProperty(PROPERTIES + "include." + release);
-        assertNotNull(include, "The property " + PROPERTIES + "include." + release
-                + " must name the directory with the headers of UCX " + release);
-        assertTrue(Files.exists(Path.of(include, "ucp/api/ucp.h")), "There are no UCX headers in " + include);
         Path executable = directory.resolve("layouts");
-        CProgram.compile(directory, "-I", include, "-o", executable.toString(), PROGRAM.toString());
+        CProgram.compile(directory, "-I", UcxHeaders.of(release).toString(), "-o", executable.toString(),
+                PROGRAM.toString());
         Map<String, Long> values = new TreeMap<>();
         for (String line : CProgram.run(directory, executable.toString())) {
             int equals = line.indexOf('=');

@@ -100,29 +100,6 @@ class UcpListenerTest {
     }
 
     @Test
-    void aHandlerThatThrowsWhenItIsAskedRejects() throws UcxException {
-        try (LogCapture log = new LogCapture()) {
-            UcpListener listener = serverWorker.listen(ConnectedPair.loopback(0), new ConnectionHandler() {
-                @Override
-                public void onConnectionRequest(UcpConnectionRequest request) {
-                    requests.add(request);
-                }
-
-                @Override
-                public boolean isErrorHandlingRequired() {
-                    throw new IllegalStateException("thrown on purpose");
-                }
-            });
-            connect(listener.localAddress());
-            loop.until("the rejection", () -> !errors.isEmpty());
-            assertEquals(List.of(UcsStatus.ERR_REJECTED), errors);
-            assertEquals(List.of("A listener's connection handler failed: thrown on purpose"), log.messages());
-            assertEquals(0, listener.pendingRequests());
-            assertEquals(List.of(), List.copyOf(requests));
-        }
-    }
-
-    @Test
     void aRequestIsAcceptedOrRejectedOnce() throws UcxException {
         UcpListener listener = serverWorker.listen(ConnectedPair.loopback(0), requests::add);
         connect(listener.localAddress());

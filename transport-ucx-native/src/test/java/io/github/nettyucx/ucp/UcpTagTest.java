@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -20,6 +21,7 @@ class UcpTagTest {
 
     /** Within one segment, beyond it, and beyond the rendezvous threshold; an empty message is a message as well. */
     private static final int[] SIZES = {0, 1, 8, 4096, 100_000, 5_000_000};
+    private static final int LARGE = 5_000_000;
 
     @ParameterizedTest
     @EnumSource
@@ -44,6 +46,35 @@ class UcpTagTest {
                 pair.loop.complete("sending", send);
                 assertArrayEquals(Bytes.of(sent, size), Bytes.of(received, size));
                 assertEquals(0, UcpTag.probeNb(pair.serverWorker.address(), 0, ANY, true, info), "a second message");
+            }
+        }
+    }
+
+    /** UCX before 1.22 crashes when a rendezvous is given up; the loader forbids it there. */
+    @ParameterizedTest
+    @EnumSource
+    void aLargeMessageWaitsForItsReceiverOnlyWhereARendezvousIsSafe(Lanes lanes) throws UcxException {
+        boolean safe = UcpLibraryInfo.query().minor() >= 22;
+        assumeTrue(!safe || System.getenv("UCX_RNDV_THRESH") == null, "the user has decided");
+        try (ConnectedPair pair = new ConnectedPair(lanes, UcpFeature.TAG); Arena arena = Arena.ofConfined()) {
+            long param = UcpRequestParam.allocate(arena);
+            long info = arena.allocate(UcpTag.INFO_SIZE, 8).address();
+            MemorySegment buffer = arena.allocate(LARGE);
+            long send = UcpTag.sendNbx(pair.client.address(), buffer.address(), LARGE, 1, param);
+            if (!safe) {
+                pair.loop.complete("sending what nobody has asked for", send);
+            }
+            pair.loop.until("the message",
+                    () -> UcpTag.probeNb(pair.serverWorker.address(), 0, ANY, false, info) != 0);
+            if (safe) {
+                assertEquals(UcsStatus.INPROGRESS, UcpRequest.checkStatus(send));
+            }
+            assertEquals(LARGE, UcpTag.infoLength(info));
+            long message = UcpTag.probeNb(pair.serverWorker.address(), 0, ANY, true, info);
+            pair.loop.complete("receiving", UcpTag.messageReceiveNbx(
+                    pair.serverWorker.address(), buffer.address(), LARGE, message, param));
+            if (safe) {
+                pair.loop.complete("sending", send);
             }
         }
     }

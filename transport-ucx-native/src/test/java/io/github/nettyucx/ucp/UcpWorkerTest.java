@@ -8,18 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("ucx-matrix")
 class UcpWorkerTest {
-
-    private static final int WAIT_MILLIS = 20_000;
 
     @Test
     void aWorkerHasTheAttributesThatItWasGiven() throws UcxException {
@@ -43,12 +37,12 @@ class UcpWorkerTest {
     void aSignalFromAnotherThreadWakesAnArmedWorker() throws Exception {
         try (UcpContext context = Lanes.TCP.context(UcpFeature.TAG, UcpFeature.WAKEUP);
                 UcpWorker worker = context.createWorker(new UcpWorkerParams())) {
-            arm(worker);
-            assertEquals(0, poll(worker.eventFd(), 0), "nothing has happened yet");
+            EventFd.arm(worker);
+            assertEquals(0, EventFd.poll(worker, 0), "nothing has happened yet");
             Thread signaller = Thread.ofPlatform().start(worker::signal);
-            assertEquals(1, poll(worker.eventFd(), WAIT_MILLIS));
+            assertEquals(1, EventFd.poll(worker, EventFd.WAIT_MILLIS));
             signaller.join();
-            arm(worker);
+            EventFd.arm(worker);
             worker.signal();
             assertEquals(UcsStatus.ERR_BUSY, worker.arm(), "a signal counts as something to progress");
         }
@@ -62,10 +56,10 @@ class UcpWorkerTest {
                 long param = UcpRequestParam.allocate(arena);
                 MemorySegment buffer = arena.allocate(16);
                 long receive = UcpTag.receiveNbx(pair.serverWorker.address(), buffer.address(), 16, 1, -1L, param);
-                arm(pair.serverWorker);
+                EventFd.arm(pair.serverWorker);
                 UcsStatus.check("sending", new Loop(pair.clientWorker).status("sending",
                         UcpTag.sendNbx(pair.client.address(), buffer.address(), 16, 1, param)));
-                assertEquals(1, poll(pair.serverWorker.eventFd(), WAIT_MILLIS));
+                assertEquals(1, EventFd.poll(pair.serverWorker, EventFd.WAIT_MILLIS));
                 assertEquals(UcsStatus.OK, new Loop(pair.serverWorker).status("receiving", receive));
             }
         }
@@ -121,33 +115,5 @@ class UcpWorkerTest {
         context.close();
         assertTrue(context.isClosed());
         assertThrows(IllegalStateException.class, () -> context.createWorker(new UcpWorkerParams()));
-    }
-
-    /** As every user must: there may be something to progress first. */
-    private static void arm(UcpWorker worker) {
-        int status;
-        do {
-            while (worker.progress() != 0) {
-                // Until there is nothing left.
-            }
-            status = worker.arm();
-        } while (status == UcsStatus.ERR_BUSY);
-        assertEquals(UcsStatus.OK, status);
-    }
-
-    /** {@code poll(2)} for readability of one descriptor. */
-    private static int poll(int fd, int millis) {
-        Linker linker = Linker.nativeLinker();
-        MethodHandle poll = linker.downcallHandle(linker.defaultLookup().findOrThrow("poll"), FunctionDescriptor.of(
-                ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
-        short readable = 1;
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment pollfd = arena.allocate(8, 4);
-            pollfd.set(ValueLayout.JAVA_INT, 0, fd);
-            pollfd.set(ValueLayout.JAVA_SHORT, 4, readable);
-            return (int) poll.invokeExact(pollfd, 1L, millis);
-        } catch (Throwable e) {
-            throw new AssertionError(e);
-        }
     }
 }

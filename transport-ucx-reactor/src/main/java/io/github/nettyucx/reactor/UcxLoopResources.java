@@ -74,7 +74,7 @@ public final class UcxLoopResources implements LoopResources {
      * {@code reactor.netty.ioSelectCount}), in daemon threads, with the default wait strategy.
      *
      * @param prefix what the names of the threads begin with
-     * @throws UnsatisfiedLinkError     if UCX cannot be used
+     * @throws UnsatisfiedLinkError     if the transport cannot be used
      * @throws IllegalArgumentException if the prefix is empty
      */
     public static UcxLoopResources create(String prefix) {
@@ -86,7 +86,7 @@ public final class UcxLoopResources implements LoopResources {
      * @param prefix      what the names of the threads begin with
      * @param workerCount how many loops, at least 1; they accept connections, too
      * @param daemon      whether the threads let the JVM exit
-     * @throws UnsatisfiedLinkError     if UCX cannot be used
+     * @throws UnsatisfiedLinkError     if the transport cannot be used
      * @throws IllegalArgumentException if the prefix is empty, or the number less than 1
      */
     public static UcxLoopResources create(String prefix, int workerCount, boolean daemon) {
@@ -100,7 +100,7 @@ public final class UcxLoopResources implements LoopResources {
      * @param daemon       whether the threads let the JVM exit
      * @param colocate     whether a client that is used in a loop's thread gets its connections on that loop
      * @param waitStrategy what the loops do while nothing happens
-     * @throws UnsatisfiedLinkError     if UCX cannot be used
+     * @throws UnsatisfiedLinkError     if the transport cannot be used
      * @throws IllegalArgumentException if the prefix is empty, or a number out of range
      */
     public static UcxLoopResources create(String prefix, int selectCount, int workerCount, boolean daemon,
@@ -115,8 +115,8 @@ public final class UcxLoopResources implements LoopResources {
             throw new IllegalArgumentException("workerCount: " + workerCount + " (expected: at least 1)");
         }
         Objects.requireNonNull(waitStrategy, "waitStrategy");
-        // Not later, in the middle of a connect, and never TCP instead: the peer would not understand it.
-        Ucx.ensureAvailability();
+        // Not later, in the middle of a connect.
+        Ucx.ensureUsable();
         return new UcxLoopResources(prefix, selectCount, workerCount, daemon, colocate, waitStrategy);
     }
 

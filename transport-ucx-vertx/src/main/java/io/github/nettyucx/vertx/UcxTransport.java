@@ -24,11 +24,11 @@ import java.util.concurrent.ThreadFactory;
  * <pre>{@code
  * Vertx vertx = Vertx.builder().withTransport(new UcxTransport()).build();
  * }</pre>
- * All its TCP and HTTP clients and servers then speak to peers that use UCX as well, and to no others. Datagrams, and
- * so the DNS, go over UDP.
+ * All its TCP and HTTP servers then take peers of this transport and ordinary ones. Its clients expect servers of this
+ * transport, unless the system property {@code io.github.nettyucx.connectMode} says otherwise. Datagrams, and so the DNS,
+ * go over UDP.
  * <p>
- * Without UCX {@code build()} fails. Vert.x itself takes NIO for a transport that says that it is not available, whose
- * TCP the peers would not understand; to choose on your own, ask {@link #available()}.
+ * Without UCX connections go over the kernel's sockets; whether there is UCX {@link #available()} says.
  * <p>
  * One object may serve any number of instances. Any thread may call.
  */
@@ -74,7 +74,7 @@ public final class UcxTransport implements io.vertx.core.transport.Transport, io
 
     // ------------------------------------------------------------------------------------------- what Vert.x calls
 
-    /** Always true, lest Vert.x take NIO; {@link #eventLoopGroup} then says what is missing. */
+    /** Always true, lest Vert.x take NIO: without UCX the kernel's sockets serve. */
     @Override
     public boolean isAvailable() {
         return true;
@@ -82,7 +82,7 @@ public final class UcxTransport implements io.vertx.core.transport.Transport, io
 
     /**
      * @param ioRatio not used
-     * @throws UnsatisfiedLinkError if UCX cannot be used
+     * @throws UnsatisfiedLinkError if the transport cannot be used, see {@link Ucx#ensureUsable()}
      */
     @Override
     public EventLoopGroup eventLoopGroup(int type, int nThreads, ThreadFactory threadFactory, int ioRatio) {

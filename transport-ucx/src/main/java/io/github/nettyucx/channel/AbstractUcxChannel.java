@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
-import io.github.nettyucx.worker.ProgressEngine;
+import io.github.nettyucx.lane.LoopLanes;
 import io.netty.channel.AbstractChannel;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -16,7 +16,7 @@ import java.net.InetSocketAddress;
 
 /**
  * What connections and servers have in common: their addresses, and that they stay with their event loop while they
- * have something of UCX, which belongs to the loop's worker.
+ * have something that belongs to it: a lane, or a socket in its epoll.
  */
 abstract class AbstractUcxChannel extends AbstractChannel {
 
@@ -78,9 +78,9 @@ abstract class AbstractUcxChannel extends AbstractChannel {
         registration = KnownLoops.register(this);
     }
 
-    /** Everything of UCX that the loop has which the channel is registered with. */
-    ProgressEngine loopEngine() throws IOException {
-        return registration.engine();
+    /** What the loop has to move bytes with which the channel is registered with. */
+    LoopLanes loopLanes() throws IOException {
+        return registration.lanes();
     }
 
     @Override
@@ -117,7 +117,7 @@ abstract class AbstractUcxChannel extends AbstractChannel {
         return deregister(newPromise());
     }
 
-    /** Is refused while the channel is connected, or bound: what it has of UCX belongs to its event loop's worker. */
+    /** Is refused while the channel is connected, or bound: what it has of lanes and sockets belongs to its event loop. */
     @Override
     public ChannelFuture deregister(ChannelPromise promise) {
         String reason = reasonToStay();

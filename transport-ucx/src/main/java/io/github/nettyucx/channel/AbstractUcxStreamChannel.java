@@ -20,7 +20,7 @@ abstract class AbstractUcxStreamChannel extends AbstractUcxChannel implements So
             + StringUtil.simpleClassName(FileRegion.class) + ')';
 
     // Written by the event loop's thread.
-    volatile String lane = "none";
+    volatile String laneName = "none";
     volatile List<String> transports = List.of();
 
     final HalfClose halfClose = new HalfClose(this);
@@ -37,17 +37,16 @@ abstract class AbstractUcxStreamChannel extends AbstractUcxChannel implements So
     }
 
     /**
-     * UCX's name of the transport that carries the data, such as {@code rc_mlx5}, {@code sysv}, {@code posix} or
-     * {@code tcp}; {@code none} before the channel is active.
+     * What carries the data: UCX's name of the transport, such as {@code rc_mlx5}, {@code sysv}, {@code posix} or
+     * {@code tcp}, or {@code socket} for the kernel's socket; {@code none} before the channel is active.
      */
     public String lane() {
-        return lane;
+        return laneName;
     }
 
     /**
-     * All of UCX's transports that serve the connection, each with its device, such as {@code sysv/memory} and
-     * {@code tcp/eth0}; without one, such as {@code tcp}, what the connection was made with. None before the channel is
-     * active.
+     * All transports that serve the connection, each with its device, such as {@code sysv/memory} and {@code tcp/eth0},
+     * or {@code socket}. None before the channel is active.
      */
     public List<String> transports() {
         return transports;
@@ -75,6 +74,9 @@ abstract class AbstractUcxStreamChannel extends AbstractUcxChannel implements So
 
     /** Whether all that was flushed has been sent. */
     abstract boolean isDrained();
+
+    /** Whether there is still somebody to be told of the output's end; what waits for it otherwise fails with the close. */
+    abstract boolean canEndOutput();
 
     abstract boolean isUnconnected();
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
-import io.github.nettyucx.wire.Connection;
-import io.github.nettyucx.wire.Inbound;
+import io.github.nettyucx.lane.Allocation;
+import io.github.nettyucx.lane.Lane;
 import io.github.nettyucx.worker.BufferAddress;
 import io.github.nettyucx.worker.ProgressEngine;
 import io.netty.buffer.ByteBuf;
@@ -15,11 +15,11 @@ import io.netty.util.UncheckedBooleanSupplier;
 import java.io.IOException;
 
 /**
- * Carries what a connection has received up the pipeline, when the application asks for it.
+ * Carries what a lane has received up the pipeline, when the application asks for it.
  */
 // RecvByteBufAllocator.Handle is deprecated for users, not for transports.
 @SuppressWarnings("deprecation")
-final class ChannelInput implements Runnable, Inbound.Allocation {
+final class ChannelInput implements Runnable, Allocation {
 
     private enum State {
         /** Bytes are read. */
@@ -31,7 +31,7 @@ final class ChannelInput implements Runnable, Inbound.Allocation {
     }
 
     private final UcxSocketChannel channel;
-    private final Connection connection;
+    private final Lane lane;
     private final ProgressEngine engine;
     private final UncheckedBooleanSupplier readable;
     private State state = State.OPEN;
@@ -41,18 +41,18 @@ final class ChannelInput implements Runnable, Inbound.Allocation {
     /** Of the read that is under way. */
     private RecvByteBufAllocator.Handle allocHandle;
 
-    ChannelInput(UcxSocketChannel channel, Connection connection, ProgressEngine engine) {
+    ChannelInput(UcxSocketChannel channel, Lane lane, ProgressEngine engine) {
         this.channel = channel;
-        this.connection = connection;
+        this.lane = lane;
         this.engine = engine;
-        readable = () -> connection.inbound().isReadable();
+        readable = lane::isReadable;
     }
 
     // ------------------------------------------------------------------------------------------- demand
 
     void beginRead() {
         readPending = true;
-        connection.wanted(true);
+        lane.wanted(true);
         if (hasNews()) {
             schedule();
         }
@@ -60,7 +60,7 @@ final class ChannelInput implements Runnable, Inbound.Allocation {
 
     void cancelRead() {
         readPending = false;
-        connection.wanted(false);
+        lane.wanted(false);
     }
 
     boolean isReadPending() {
@@ -69,7 +69,7 @@ final class ChannelInput implements Runnable, Inbound.Allocation {
 
     /** Something has arrived. */
     void arrived() {
-        if (readPending || failure != null || isEndNews()) {
+        if (readPending || isLossNews() || isEndNews()) {
             schedule();
         }
     }
@@ -81,7 +81,7 @@ final class ChannelInput implements Runnable, Inbound.Allocation {
     }
 
     private boolean hasNews() {
-        return connection.inbound().isReadable() || failure != null || isEndNews();
+        return lane.isReadable() || failure != null || isEndNews();
     }
 
     /**
@@ -89,7 +89,7 @@ final class ChannelInput implements Runnable, Inbound.Allocation {
      * Netty's epoll transport: a paused application wants to know that its peer has gone.
      */
     private boolean isEndNews() {
-        return connection.inbound().isAtEnd() && state != State.SHUTDOWN_CONFIRMED;
+        return lane.isAtEnd() && state != State.SHUTDOWN_CONFIRMED;
     }
 
     private void schedule() {
@@ -103,7 +103,7 @@ final class ChannelInput implements Runnable, Inbound.Allocation {
     void shutdown() {
         if (state == State.OPEN) {
             state = State.SHUTDOWN;
-            connection.discardInput();
+            lane.endInput();
             schedule();
         }
     }
@@ -113,32 +113,39 @@ final class ChannelInput implements Runnable, Inbound.Allocation {
     @Override
     public void run() {
         scheduled = false;
-        if (!channel.isReading()) {
-            return;
-        }
-        Inbound inbound = connection.inbound();
-        if (failure != null) {
-            if (state == State.OPEN && inbound.isReadable()) {
-                read(inbound, true);
+        if (channel.isReading()) {
+            try {
+                advance();
+            } catch (RuntimeException e) {
+                channel.faulted(e);
             }
-            if (channel.isReading()) {
-                channel.lost(failure);
-            }
-            return;
         }
-        if (state == State.OPEN && inbound.isReadable()) {
+    }
+
+    private void advance() {
+        if (state == State.OPEN && lane.isReadable()) {
             if (readPending) {
-                read(inbound, false);
-                if (readPending && hasNews() || isEndNews()) {
+                read();
+                if (channel.isReading() && (readPending && hasNews() || isEndNews() || failure != null)) {
                     schedule();
                 }
+            } else if (failure != null) {
+                // An application that reads again when its writes are done would wait for ever.
+                channel.failWaiting();
             }
-        } else if (state != State.OPEN || inbound.isAtEnd()) {
+        } else if (failure != null) {
+            channel.lost(failure);
+        } else if (state != State.OPEN || lane.isAtEnd()) {
             end();
         }
     }
 
-    private void read(Inbound inbound, boolean everything) {
+    /** Whether the application has to be told that the connection is lost: not before it has read what came before. */
+    private boolean isLossNews() {
+        return failure != null && !(state == State.OPEN && lane.isReadable());
+    }
+
+    private void read() {
         ChannelPipeline pipeline = channel.pipeline();
         RecvByteBufAllocator.Handle handle = newRead();
         allocHandle = handle;
@@ -147,7 +154,7 @@ final class ChannelInput implements Runnable, Inbound.Allocation {
             do {
                 int limit = Math.max(1, handle.guess());
                 handle.attemptedBytesRead(limit);
-                ByteBuf buffer = inbound.read(limit, this);
+                ByteBuf buffer = lane.read(limit, this);
                 if (buffer == null) {
                     handle.lastBytesRead(0);
                     break;
@@ -157,8 +164,7 @@ final class ChannelInput implements Runnable, Inbound.Allocation {
                 handle.incMessagesRead(1);
                 readPending = false;
                 pipeline.fireChannelRead(buffer);
-            } while (state == State.OPEN && channel.isReading()
-                    && (everything ? inbound.isReadable() : continueReading(handle)));
+            } while (state == State.OPEN && channel.isReading() && continueReading(handle));
             if (any) {
                 handle.readComplete();
                 pipeline.fireChannelReadComplete();
@@ -171,8 +177,8 @@ final class ChannelInput implements Runnable, Inbound.Allocation {
                 channel.unsafe().close(channel.voidPromise());
             }
         }
-        connection.wanted(readPending);
-        connection.settle();
+        lane.wanted(readPending);
+        lane.settle();
     }
 
     /** What the application's allocator throws here is the loop's, as with Netty's transports; it is tried again. */

@@ -1,20 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.handshake.HandshakeFailure;
 import io.github.nettyucx.wire.CloseReason;
-import io.github.nettyucx.wire.Connection;
-import io.github.nettyucx.wire.HandshakeFailure;
 import io.github.nettyucx.wire.Traffic;
-import io.netty.channel.ConnectTimeoutException;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.net.SocketAddress;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 
 /** What is counted and told of one connection: whether it was made, what goes over it, how it ends. */
 final class ConnectionMetrics {
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(UcxSocketChannel.class);
+
+    /** Why better lanes were not taken, as far as it has been told: once for the process each, at INFO. */
+    private static final Set<String> told = ConcurrentHashMap.newKeySet();
+    private static final int TOLD_AT_MOST = 64;
+    /** In a reason, what may be another with each connection. */
+    private static final Pattern ADDRESS = Pattern.compile("\\S+:\\d+");
+
+    /** How those end that are no peers of ours. */
+    private static final Set<HandshakeFailure> STRANGERS = EnumSet.of(HandshakeFailure.OTHER_PROGRAM,
+            HandshakeFailure.OTHER_PROTOCOL_VERSION, HandshakeFailure.PROTOCOL_VIOLATION, HandshakeFailure.NO_SECRET,
+            HandshakeFailure.WRONG_SECRET, HandshakeFailure.PLAIN_REFUSED, HandshakeFailure.TIMED_OUT,
+            HandshakeFailure.CLOSED_BY_PEER);
 
     private final UcxSocketChannel channel;
     private final Traffic traffic = new Traffic();
@@ -34,22 +49,25 @@ final class ConnectionMetrics {
         loop = counters;
     }
 
-    void opened() {
+    /** @param reasons why no better lane was taken */
+    void opened(List<String> reasons) {
         traffic.opened(loop.lane(channel.lane()));
         logger.debug("{} is connected by {}: {}", channel, channel.lane(), channel.transports());
+        for (String reason : reasons) {
+            logger.debug("{} does not have a better lane: {}", channel, reason);
+            if (told.size() < TOLD_AT_MOST && told.add(ADDRESS.matcher(reason).replaceAll(""))) {
+                logger.info("A connection goes over lane {} because of this (said once): {}", channel.lane(), reason);
+            }
+        }
         openedNanos = System.nanoTime();
         FlightEvents.opened(channel);
     }
 
-    /** The channel gives up a connection that is not open: for the connection's own reason, if it has one. */
-    void failed(Connection connection, SocketAddress remote, Throwable cause, HandshakeFailure otherwise) {
-        HandshakeFailure own = connection.handshakeFailure();
-        failed(own != null ? own : cause instanceof ConnectTimeoutException ? HandshakeFailure.TIMED_OUT : otherwise,
-                remote, cause);
-    }
-
     void failed(HandshakeFailure reason, SocketAddress remote, Throwable cause) {
         loop.handshakeFailures().increment(reason);
+        if (channel.isAccepted() && STRANGERS.contains(reason)) {
+            loop.strangers().incrementAndGet();
+        }
         FlightEvents.handshakeFailed(channel.id().asShortText(), remote, channel.isAccepted(), reason, cause);
     }
 

@@ -6,6 +6,7 @@ import jdk.jfr.DataAmount;
 import jdk.jfr.Description;
 import jdk.jfr.Enabled;
 import jdk.jfr.Event;
+import jdk.jfr.FlightRecorder;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
@@ -25,6 +26,14 @@ final class FlightEvents {
     private static final String CATEGORY = "Netty UCX";
 
     private FlightEvents() {
+    }
+
+    /**
+     * Whether anybody may be recording. As long as nobody has begun to, the classes of events are not loaded: the first of
+     * them has the virtual machine load its flight recorder.
+     */
+    private static boolean isRecorderThere() {
+        return AVAILABLE && FlightRecorder.isInitialized();
     }
 
     private static boolean isAvailable() {
@@ -53,7 +62,7 @@ final class FlightEvents {
         @Label("Lane")
         String lane;
         @Label("Transports")
-        @Description("All of UCX's transports that serve the connection, with their devices")
+        @Description("All transports that serve the connection, with their devices")
         String transports;
     }
 
@@ -93,7 +102,6 @@ final class FlightEvents {
     @StackTrace(false)
     static final class HandshakeFailed extends Event {
         @Label("Channel")
-        @Description("None, if a server turned the request down")
         String channel;
         @Label("Remote Address")
         String remote;
@@ -115,14 +123,14 @@ final class FlightEvents {
     @Threshold("10 ms")
     static final class LoopParked extends Event {
         @Label("Woken")
-        @Description("Whether another thread ended the sleep, rather than UCX or a timer")
+        @Description("Whether another thread ended the sleep, rather than UCX, a socket or a timer")
         boolean woken;
     }
 
     // ------------------------------------------------------------------------------------------- recording
 
     static void handshakeFailed(String channel, Object remote, boolean accepted, Enum<?> reason, Throwable cause) {
-        if (AVAILABLE) {
+        if (isRecorderThere()) {
             HandshakeFailed event = new HandshakeFailed();
             if (event.shouldCommit()) {
                 event.channel = channel;
@@ -136,7 +144,7 @@ final class FlightEvents {
     }
 
     static void opened(UcxSocketChannel channel) {
-        if (AVAILABLE) {
+        if (isRecorderThere()) {
             ConnectionOpened event = new ConnectionOpened();
             if (event.shouldCommit()) {
                 event.channel = channel.id().asShortText();
@@ -151,7 +159,7 @@ final class FlightEvents {
     }
 
     static void closed(UcxSocketChannel channel, Enum<?> reason, long openNanos) {
-        if (AVAILABLE) {
+        if (isRecorderThere()) {
             ConnectionClosed event = new ConnectionClosed();
             if (event.shouldCommit()) {
                 UcxTraffic traffic = channel.metrics();
@@ -173,11 +181,14 @@ final class FlightEvents {
     /** One loop's sleeps, of which there are many: nothing is made as long as nobody records them. */
     static final class Sleep {
 
-        private final LoopParked probe = new LoopParked();
+        private LoopParked probe;
         private LoopParked event;
 
         void begins() {
-            if (probe.isEnabled()) {
+            if (probe == null && isRecorderThere()) {
+                probe = new LoopParked();
+            }
+            if (probe != null && probe.isEnabled()) {
                 event = new LoopParked();
                 event.begin();
             }

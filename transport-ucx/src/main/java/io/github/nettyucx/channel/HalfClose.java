@@ -53,7 +53,7 @@ final class HalfClose {
 
     /** After bytes have been sent. */
     void advance() {
-        if (waiting != null && channel.isDrained()) {
+        if (waiting != null && channel.isDrained() && channel.canEndOutput()) {
             ChannelPromise promise = waiting;
             waiting = null;
             channel.endOutputNow(promise);
@@ -113,8 +113,11 @@ final class HalfClose {
     void closed() {
         inputEnded = true;
         outputEnded = true;
-        if (waiting != null) {
-            waiting.tryFailure(new ClosedChannelException());
+        ChannelPromise failed = waiting;
+        if (failed != null) {
+            // Forgotten before its listeners can come back here.
+            waiting = null;
+            failed.tryFailure(new ClosedChannelException());
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.lane.LoopLanes;
 import io.github.nettyucx.worker.EnginePort;
 import io.github.nettyucx.worker.ProgressEngine;
 import io.netty.channel.Channel;
@@ -55,8 +56,10 @@ public final class IoDriver {
     private final FlightEvents.Sleep recorder = FlightEvents.AVAILABLE ? new FlightEvents.Sleep() : null;
     /** Made by the loop's own thread when it starts: loops that are never used cost nothing. */
     private ProgressEngine engine;
+    private LoopLanes lanes;
     /** The same; in tests, something that takes its place. */
     private EnginePort port;
+    private boolean pending;
     private long busySinceNanos;
     private long busySleepNanos;
 
@@ -75,7 +78,15 @@ public final class IoDriver {
 
     // ------------------------------------------------------------------------------------------- channels
 
-    /** Everything of UCX that the loop has. */
+    /** What the loop has to move bytes with. */
+    public LoopLanes lanes() throws IOException {
+        if (lanes == null) {
+            lanes = new LoopLanes(engine());
+        }
+        return lanes;
+    }
+
+    /** Everything that moves bytes for the loop. */
     public ProgressEngine engine() throws IOException {
         if (engine == null) {
             engine = new ProgressEngine(Thread.currentThread().getName(), counters.worker());
@@ -102,8 +113,8 @@ public final class IoDriver {
         return new LoopRegistration() {
 
             @Override
-            public ProgressEngine engine() throws IOException {
-                return IoDriver.this.engine();
+            public LoopLanes lanes() throws IOException {
+                return IoDriver.this.lanes();
             }
 
             @Override
@@ -134,7 +145,11 @@ public final class IoDriver {
     public int run(TaskView tasks) {
         try {
             int work = port().poll();
-            if (work != 0 || tasks.isPending()) {
+            pending = tasks.isPending(work == 0);
+            if (pending) {
+                port().busy();
+            }
+            if (work != 0 || pending) {
                 spin.worked();
                 busySinceNanos = 0;
             } else if (shouldPark()) {
@@ -151,6 +166,11 @@ public final class IoDriver {
         }
     }
 
+    /** Whether the last {@link #run} has seen that a task waits, or a timer is due. */
+    public boolean isPending() {
+        return pending;
+    }
+
     private boolean shouldPark() {
         return switch (waitStrategy) {
             case BUSY_SPIN -> false;
@@ -164,7 +184,8 @@ public final class IoDriver {
         nextWakeupNanos.set(deadline == -1 ? NONE : deadline);
         try {
             // Whoever adds a task from here on sees that the loop is about to sleep, and wakes it.
-            if (tasks.isPending()) {
+            if (tasks.isPending(false)) {
+                pending = true;
                 return;
             }
             long timeout = deadline == -1 ? -1 : Math.max(0, tasks.delayNanos());
@@ -344,6 +365,9 @@ public final class IoDriver {
                 }
             }
         } finally {
+            if (lanes != null) {
+                lanes.close();
+            }
             if (engine != null) {
                 engine.close();
             }

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
-import io.github.nettyucx.wire.Connection;
-import io.github.nettyucx.wire.Outbound;
+import io.github.nettyucx.lane.Lane;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
 
-import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
 /**
  * An orderly close: sends what was flushed before it, then FIN, and closes when the peer has acknowledged that it has
- * everything. UCX's own close would drop what is on its way.
+ * everything. UCX's own close would drop what is on its way; a kernel's socket goes on by itself.
  * <p>
  * With {@code SO_LINGER} the close ends after that time at the latest; without, when the peer has taken nothing for
  * the close timeout.
@@ -19,12 +17,13 @@ import java.util.concurrent.TimeUnit;
 final class Linger {
 
     private final EventLoop loop;
-    private final Connection connection;
-    private final ChannelOutput output;
+    /** {@code null} as long as the handshake is under way. */
+    private Lane lane;
+    private ChannelOutput output;
     private final Runnable closeTask;
     private final boolean absolute;
     private final long timeoutMillis;
-    /** What {@link Outbound#moved()} was when it was last looked at. */
+    /** What {@link Lane#moved()} was when it was last looked at. */
     private long movedBefore;
     private Future<?> timeout;
     private long deadlineNanos;
@@ -33,22 +32,25 @@ final class Linger {
     /**
      * @param closeTask closes the channel at once
      */
-    Linger(EventLoop loop, UcxSocketChannelConfig config, Connection connection, ChannelOutput output,
-           Runnable closeTask) {
+    Linger(EventLoop loop, UcxSocketChannelConfig config, Runnable closeTask) {
         this.loop = loop;
-        this.connection = connection;
-        this.output = output;
         this.closeTask = closeTask;
         absolute = config.getSoLinger() > 0;
         timeoutMillis = absolute ? TimeUnit.SECONDS.toMillis(config.getSoLinger()) : config.getCloseTimeoutMillis();
     }
 
     void start() {
-        connection.discardInput();
         movedBefore = moved();
+        scheduleTimeout();
+    }
+
+    /** There is a lane to deliver by. */
+    void opened(Lane made, ChannelOutput out) {
+        lane = made;
+        output = out;
+        lane.discardInput();
         // In the next turn: the close may have been called from inside a write.
         output.schedule();
-        scheduleTimeout();
     }
 
     private void scheduleTimeout() {
@@ -75,29 +77,26 @@ final class Linger {
     }
 
     private long moved() {
-        Outbound outbound = connection.outbound();
-        return outbound == null ? 0 : outbound.moved();
+        return lane == null ? 0 : lane.moved();
     }
 
     /** Sends more, or closes when there is nothing left to wait for. */
     void advance() {
-        if (done || connection.isOpening()) {
+        if (done || lane == null) {
             return;
         }
         try {
-            output.writeRest();
-        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            output.write();
+        } catch (Exception | OutOfMemoryError e) {
             // A file that is shorter than was said, say, or no memory to send from, which must not reach the loop. What
             // could be sent arrives all the same, as with a socket.
             output.giveUp();
         }
-        if (connection.isOpen() && output.isDrained()) {
-            connection.outbound().finish(true);
-            connection.settle();
+        if (lane.isOpen() && output.isDrained()) {
+            lane.finish(true);
+            lane.settle();
         }
-        boolean everythingArrived = !connection.outbound().isOpen() && !connection.outbound().isFinishing()
-                && connection.outbound().isIdle();
-        if (!connection.isOpen() || !connection.inbound().peerReads() || everythingArrived) {
+        if (!lane.isOpen() || !lane.peerReads() || lane.isEndDelivered() && lane.isIdle()) {
             end();
         }
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.handshake.HandshakeFailure;
 import io.github.nettyucx.wire.CloseReason;
-import io.github.nettyucx.wire.HandshakeFailure;
 import io.github.nettyucx.wire.Traffic;
 import io.github.nettyucx.worker.Counters;
 import io.github.nettyucx.worker.WorkerCounter;

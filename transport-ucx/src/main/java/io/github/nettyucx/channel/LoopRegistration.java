@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
-import io.github.nettyucx.worker.ProgressEngine;
+import io.github.nettyucx.lane.LoopLanes;
 
 import java.io.IOException;
 
@@ -13,8 +13,8 @@ import java.io.IOException;
  */
 public interface LoopRegistration {
 
-    /** Everything of UCX that the loop has. */
-    ProgressEngine engine() throws IOException;
+    /** What the loop has to move bytes with. */
+    LoopLanes lanes() throws IOException;
 
     /** The loop forgets the channel. */
     void cancel();

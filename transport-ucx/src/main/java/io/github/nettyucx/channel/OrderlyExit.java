@@ -85,7 +85,7 @@ final class OrderlyExit extends Thread {
         for (UcxSocketChannel channel : channels) {
             if (channel.isRegistered() && channel.eventLoop().inEventLoop()) {
                 own.add(channel);
-                engines.add(channel.engine());
+                engines.add(channel.loop().engine());
             }
         }
         own.forEach(OrderlyExit::close);

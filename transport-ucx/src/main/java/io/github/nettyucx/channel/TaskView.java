@@ -7,8 +7,13 @@ package io.github.nettyucx.channel;
  */
 public interface TaskView {
 
-    /** Whether the loop must not block: a task waits, a timer is due, or the loop's owner wants it so. */
-    boolean isPending();
+    /**
+     * Whether the loop must not block: a task waits, a timer is due, or the loop's owner wants it so.
+     *
+     * @param idle whether the loop has found nothing to do in this turn. Such turns are short, and many: timers need not
+     *             be looked at in each of them
+     */
+    boolean isPending(boolean idle);
 
     /** When the next timer is due, on the loop's own clock; -1 if there is none. */
     long deadlineNanos();

@@ -2,45 +2,57 @@
 package io.github.nettyucx.channel;
 
 import io.github.nettyucx.library.UcxLibrary;
-import io.github.nettyucx.library.UcxVersion;
 import io.netty.util.internal.SystemPropertyUtil;
 
 import java.nio.file.Path;
 
 /**
- * Tells whether the UCX transport can be used in this process.
+ * Tells whether UCX can be used in this process, and whether the transport can.
  * <p>
- * The first use of this class looks for UCX and loads it; see {@link UcxLibrary} for where it looks. Any thread may
- * call.
+ * They are two things: without UCX the transport's connections go over the kernel's sockets. The first question about
+ * UCX looks for its library and loads it; see {@link UcxLibrary} for where it looks. Any thread may call.
  */
 public final class Ucx {
 
-    private static final UcxLibrary LIBRARY;
-    private static final Throwable UNAVAILABILITY_CAUSE;
+    private static final Throwable UNUSABLE_CAUSE = unusableCause();
 
-    static {
-        UcxLibrary library = null;
-        Throwable cause = null;
-        if (SystemPropertyUtil.getBoolean("io.netty.transport.noNative", false)) {
-            cause = new UnsupportedOperationException(
-                    "native transports are switched off by -Dio.netty.transport.noNative=true");
-        } else {
-            try {
-                library = UcxLibrary.load();
-            } catch (Throwable t) {
-                cause = t;
+    /** Loaded by the first question that needs it. */
+    private static final class Library {
+
+        private static final UcxLibrary LOADED;
+        private static final Throwable CAUSE;
+
+        static {
+            UcxLibrary library = null;
+            Throwable cause = UNUSABLE_CAUSE;
+            if (cause == null) {
+                try {
+                    library = UcxLibrary.load();
+                } catch (Throwable t) {
+                    cause = t;
+                }
             }
+            LOADED = library;
+            CAUSE = cause;
         }
-        LIBRARY = library;
-        UNAVAILABILITY_CAUSE = cause;
     }
 
     private Ucx() {
     }
 
-    /** Whether UCX has been loaded, and {@link UcxEventLoopGroup} can be used. */
+    private static Throwable unusableCause() {
+        if (SystemPropertyUtil.getBoolean("io.netty.transport.noNative", false)) {
+            return new UnsupportedOperationException(
+                    "native transports are switched off by -Dio.netty.transport.noNative=true");
+        }
+        String system = SystemPropertyUtil.get("os.name", "");
+        return system.equals("Linux") ? null : new UnsupportedOperationException(
+                "this transport is for Linux, and this is " + system);
+    }
+
+    /** Whether UCX has been loaded, so that connections can take its lanes: shared memory, RDMA. */
     public static boolean isAvailable() {
-        return UNAVAILABILITY_CAUSE == null;
+        return Library.CAUSE == null;
     }
 
     /**
@@ -49,31 +61,41 @@ public final class Ucx {
      * @throws UnsatisfiedLinkError if not, with {@link #unavailabilityCause()} as its cause
      */
     public static void ensureAvailability() {
-        if (UNAVAILABILITY_CAUSE != null) {
-            throw (Error) new UnsatisfiedLinkError("failed to load the required native library: "
-                    + UNAVAILABILITY_CAUSE.getMessage()).initCause(UNAVAILABILITY_CAUSE);
+        if (!isAvailable()) {
+            throw linkError(unavailabilityCause());
         }
     }
 
     /** Why UCX is not available: its message names every place that was tried. {@code null} if it is available. */
     public static Throwable unavailabilityCause() {
-        return UNAVAILABILITY_CAUSE;
+        return Library.CAUSE;
+    }
+
+    /**
+     * Does nothing if the transport can be used, with UCX or, over the kernel's sockets, without. Does not look for UCX.
+     *
+     * @throws UnsatisfiedLinkError if it cannot: on another system than Linux, and where native transports are switched
+     *                              off by {@code -Dio.netty.transport.noNative=true}
+     */
+    public static void ensureUsable() {
+        if (UNUSABLE_CAUSE != null) {
+            throw linkError(UNUSABLE_CAUSE);
+        }
+    }
+
+    private static Error linkError(Throwable cause) {
+        return (Error) new UnsatisfiedLinkError("failed to load the required native library: " + cause.getMessage())
+                .initCause(cause);
     }
 
     /** The version of UCX in use, such as {@code 1.22.0}, or {@code null} if it is not available. */
     public static String version() {
-        return LIBRARY == null ? null : LIBRARY.version().toString();
+        return isAvailable() ? Library.LOADED.version().toString() : null;
     }
 
     /** Where UCX's {@code libucp} was loaded from, or {@code null} if it is not available. */
     public static String libraryPath() {
-        Path path = LIBRARY == null ? null : LIBRARY.path();
+        Path path = isAvailable() ? Library.LOADED.path() : null;
         return path == null ? null : path.toString();
-    }
-
-    /** The version in the form that HELLO carries. */
-    static int packedVersion() {
-        UcxVersion version = LIBRARY.version();
-        return version.major() << 24 | version.minor() << 16 | version.release();
     }
 }

@@ -3,14 +3,15 @@ package io.github.nettyucx.channel;
 
 import io.netty.channel.ChannelOption;
 
-/** Options of UCX channels beyond Netty's own. */
+/**
+ * Options of UCX channels beyond Netty's own. On a server they are set for its children, unless something else is said.
+ */
 public final class UcxChannelOption {
 
     /**
-     * How long a connection may take from the peer's request to the end of the handshake, in milliseconds; a server
-     * closes it then. From 1 to {@link Integer#MAX_VALUE}; 10,000 by default. Set it on the server's children; the
-     * connecting side has {@link ChannelOption#CONNECT_TIMEOUT_MILLIS}. On the server channel itself it bounds how long a
-     * TCP connection may take to become a request, and how long a request may wait to be accepted.
+     * How long an accepted connection may take to the end of the handshake, in milliseconds; it is closed then. From 1
+     * to {@link Integer#MAX_VALUE}; 10,000 by default. The connecting side has
+     * {@link ChannelOption#CONNECT_TIMEOUT_MILLIS}.
      */
     public static final ChannelOption<Integer> HANDSHAKE_TIMEOUT_MILLIS =
             ChannelOption.valueOf(UcxChannelOption.class, "HANDSHAKE_TIMEOUT_MILLIS");
@@ -22,6 +23,56 @@ public final class UcxChannelOption {
      */
     public static final ChannelOption<Integer> CLOSE_TIMEOUT_MILLIS =
             ChannelOption.valueOf(UcxChannelOption.class, "CLOSE_TIMEOUT_MILLIS");
+
+    /**
+     * The lanes that a connection may take, best first, as a list such as {@code shm,rdma,socket}, which is the default
+     * (or what the system property {@code io.github.nettyucx.lanes} says). {@code shm}: shared memory of one host;
+     * {@code rdma}: RDMA devices; {@code tcp}: UCX's own TCP; {@code socket}: the kernel's socket. The server's order
+     * counts, among those that both sides name. Without {@code socket} a connection that can have none of the others
+     * fails, with the reasons.
+     */
+    public static final ChannelOption<String> LANES = ChannelOption.valueOf(UcxChannelOption.class, "LANES");
+
+    /**
+     * What a client expects of the server; {@link UcxConnectMode#UCX} by default, or what the system property
+     * {@code io.github.nettyucx.connectMode} says.
+     */
+    public static final ChannelOption<UcxConnectMode> CONNECT_MODE =
+            ChannelOption.valueOf(UcxChannelOption.class, "CONNECT_MODE");
+
+    /**
+     * What a server does with ordinary TCP clients; {@link UcxPlainPeers#SPEAKING} by default, or what the system
+     * property {@code io.github.nettyucx.plainPeers} says; {@link UcxPlainPeers#REFUSE} where neither is set and
+     * there is a {@link #SHARED_SECRET}.
+     */
+    public static final ChannelOption<UcxPlainPeers> PLAIN_PEERS =
+            ChannelOption.valueOf(UcxChannelOption.class, "PLAIN_PEERS");
+
+    /**
+     * With {@link UcxPlainPeers#ALL}: after how long a client that says nothing is taken for an ordinary one, in
+     * milliseconds. From 1 to {@link Integer#MAX_VALUE}; 200 by default.
+     */
+    public static final ChannelOption<Integer> PLAIN_GRACE_MILLIS =
+            ChannelOption.valueOf(UcxChannelOption.class, "PLAIN_GRACE_MILLIS");
+
+    /**
+     * What both sides have to know, at least 16 bytes; each proves that it does before the other tells it how to reach
+     * its memory. None by default, or the content of the file that the system property
+     * {@code io.github.nettyucx.secretFile} names. It authenticates the peers; it does not encrypt.
+     */
+    public static final ChannelOption<byte[]> SHARED_SECRET =
+            ChannelOption.valueOf(UcxChannelOption.class, "SHARED_SECRET");
+
+    /**
+     * Whether a connection may leave the socket although something between the two sides translates its addresses: a
+     * proxy, or NAT, whose policy a faster lane would bypass. Both sides have to allow it. {@code false} by default.
+     */
+    public static final ChannelOption<Boolean> TRANSLATED_ADDRESSES =
+            ChannelOption.valueOf(UcxChannelOption.class, "TRANSLATED_ADDRESSES");
+
+    /** As Netty's {@code EpollChannelOption.SO_REUSEPORT}: several servers may be bound to one port. Of a server channel. */
+    public static final ChannelOption<Boolean> SO_REUSEPORT =
+            ChannelOption.valueOf(UcxChannelOption.class, "SO_REUSEPORT");
 
     private UcxChannelOption() {
     }

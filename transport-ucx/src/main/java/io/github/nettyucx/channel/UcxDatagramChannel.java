@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
-import io.netty.buffer.ByteBuf;
-import io.netty.channel.AbstractChannel;
-import io.netty.channel.AddressedEnvelope;
-import io.netty.channel.ChannelException;
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.github.nettyucx.socket.Epoll;
+import io.github.nettyucx.socket.KernelSocket;
+import io.github.nettyucx.worker.ProgressEngine;
+import io.github.nettyucx.worker.SocketWatcher;
 import io.netty.channel.ChannelMetadata;
-import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
-import io.netty.channel.EventLoop;
-import io.netty.channel.socket.DatagramChannel;
 import io.netty.channel.socket.DatagramChannelConfig;
-import io.netty.channel.socket.nio.NioDatagramChannel;
-import io.netty.util.ReferenceCountUtil;
-import io.netty.util.concurrent.Future;
-import io.netty.util.concurrent.SingleThreadEventExecutor;
-import io.netty.util.internal.StringUtil;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -27,83 +18,70 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.ProtocolFamily;
 import java.net.SocketAddress;
-import java.nio.channels.ClosedChannelException;
-import java.nio.channels.UnresolvedAddressException;
-import java.util.ArrayDeque;
-import java.util.concurrent.Executor;
+import java.net.StandardProtocolFamily;
+import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.AlreadyConnectedException;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 
 /**
- * Datagrams for handlers that live on a {@link UcxEventLoopGroup}, such as Netty's DNS resolver.
+ * Datagrams for handlers that live on the transport's event loops, such as Netty's DNS resolver. UCX has none: these go
+ * over the kernel's UDP, so the peer may be anything.
  * <p>
- * UCX has no datagrams: these go over the kernel's UDP, so the peer may be anything. The socket is driven by a thread
- * that all channels of this class share, named {@code ucx-datagrams}, which runs as long as one of them is open; the
- * pipeline runs on the channel's own loop. Each packet crosses from one thread to the other, so this is made for
- * services beside the data, and not for speed.
+ * The socket is made when the channel is bound or connected, or sends for the first time; options that are set before
+ * are kept for it. Options, and what may be written, are as with Netty's own datagram channels, with one addition: an
+ * empty packet is sent.
  * <p>
- * Options, and what may be written, are as with {@link NioDatagramChannel}.
+ * The threads' rules are Netty's: every method may be called from any thread.
  */
-public final class UcxDatagramChannel extends AbstractChannel implements DatagramChannel {
+public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
 
-    private static final ChannelMetadata METADATA = new ChannelMetadata(true);
-    /** How long a close waits at most for the socket to take what was flushed before; it rarely has to wait at all. */
-    private static final long CLOSE_TIMEOUT_MILLIS = 1000;
+    private enum State {
+        /** Without an address, and perhaps without a socket. */
+        UNBOUND,
+        BOUND,
+        /** Bound, and with a peer. */
+        CONNECTED,
+        CLOSED
+    }
 
-    private final java.nio.channels.DatagramChannel socket;
-    /** Reads and writes. It is asked from any thread; bind, connect and options go to the socket itself. */
-    private final NioDatagramChannel nio;
+    private static final InternalLogger logger = InternalLoggerFactory.getInstance(UcxDatagramChannel.class);
+    private static final ChannelMetadata METADATA = new ChannelMetadata(true, 16);
+    /** Any address, and a port of the system's choice. */
+    private static final InetSocketAddress ANY = new InetSocketAddress(0);
+
+    private final boolean ipv6;
     private final UcxDatagramChannelConfig config;
-    /** A loop closes the channels that it drives itself when it ends, and not this one. */
-    private final Runnable closeWithLoop = this::closeNow;
-    private boolean driven;
-    private volatile boolean closed;
-    /** Netty's, which takes it from the channel when that closes. */
-    private ChannelOutboundBuffer writes;
-    /** Messages at the head of the outbound buffer that {@link #nio} has been given. */
-    private int handedOver;
-    /** Netty's, which closes the channel: of a close that waits for these messages. */
-    private Runnable closeTask;
-    private Future<?> closeTimeout;
+    private final DatagramInput input = new DatagramInput(this);
+    private final DatagramOutput output = new DatagramOutput();
+    private volatile State state = State.UNBOUND;
 
-    /** The application waits for a read. */
-    private boolean demand;
-    /** {@link #nio} has been told to read, and what it has read has not been handed up. */
-    private boolean asked;
-    /** What it has read with that; kept if the application does not want it any more. */
-    private final ArrayDeque<Object> received = new ArrayDeque<>();
-    private boolean complete;
+    // Of the thread of the loop.
+    private KernelSocket socket;
+    /** The same, as it is read from and written to; a test may take its place. */
+    DatagramPort port;
+    /** {@code null} without a socket, or without a loop. */
+    private Watch watch;
 
-    /**
-     * For IPv4 and IPv6, or what the JDK has of them.
-     *
-     * @throws ChannelException if there is no socket to be had
-     */
+    /** For IPv4 and IPv6, or what the machine has of them. */
     public UcxDatagramChannel() {
         this(null);
     }
 
     /**
-     * @param family {@link java.net.StandardProtocolFamily#INET} or {@link java.net.StandardProtocolFamily#INET6};
-     *               {@code null} for the JDK's choice. Joining a multicast group needs one.
-     * @throws ChannelException              if there is no socket to be had
+     * @param family {@link StandardProtocolFamily#INET}, {@link StandardProtocolFamily#INET6} (which has IPv4 as
+     *               well), or {@code null} for both if the machine has both
      * @throws UnsupportedOperationException if the machine has no such family
      */
     public UcxDatagramChannel(ProtocolFamily family) {
-        super(null);
-        try {
-            socket = family == null ? java.nio.channels.DatagramChannel.open()
-                    : java.nio.channels.DatagramChannel.open(family);
-        } catch (IOException e) {
-            throw new ChannelException("no datagram socket can be opened", e);
+        boolean available = KernelSocket.isIpv6Available();
+        if (family == null) {
+            ipv6 = available;
+        } else if (family == StandardProtocolFamily.INET || family == StandardProtocolFamily.INET6 && available) {
+            ipv6 = family == StandardProtocolFamily.INET6;
+        } else {
+            throw new UnsupportedOperationException("datagrams of the family " + family.name());
         }
-        nio = new NioDatagramChannel(socket);
-        // It has to read when it is told to, and to send even if this channel was never bound.
-        nio.config().setAutoRead(false);
-        nio.config().setOption(ChannelOption.DATAGRAM_CHANNEL_ACTIVE_ON_REGISTRATION, true);
-        nio.pipeline().addLast(new Forwarder());
-        config = new UcxDatagramChannelConfig(this, socket.socket(), nio.config());
+        config = new UcxDatagramChannelConfig(this);
     }
 
     // ------------------------------------------------------------------------------------------- as Netty sees it
@@ -111,11 +89,6 @@ public final class UcxDatagramChannel extends AbstractChannel implements Datagra
     @Override
     protected AbstractUnsafe newUnsafe() {
         return new DatagramUnsafe();
-    }
-
-    @Override
-    protected boolean isCompatible(EventLoop loop) {
-        return true;
     }
 
     @Override
@@ -130,250 +103,229 @@ public final class UcxDatagramChannel extends AbstractChannel implements Datagra
 
     @Override
     public boolean isOpen() {
-        return !closed && socket.isOpen();
+        return state != State.CLOSED;
     }
 
     @Override
     public boolean isActive() {
-        return isOpen() && (config.isActiveOnRegistration() && isRegistered() || socket.socket().isBound());
+        return switch (state) {
+            case UNBOUND -> config.isActiveOnRegistration() && isRegistered();
+            case BOUND, CONNECTED -> true;
+            case CLOSED -> false;
+        };
     }
 
     @Override
     public boolean isConnected() {
-        return socket.isConnected();
+        return state == State.CONNECTED;
+    }
+
+    // ------------------------------------------------------------------------------------------- the event loop
+
+    /** Nothing of a worker's belongs to it: it may go on with another loop. */
+    @Override
+    String reasonToStay() {
+        return null;
     }
 
     @Override
-    public InetSocketAddress localAddress() {
-        return (InetSocketAddress) super.localAddress();
-    }
-
-    @Override
-    public InetSocketAddress remoteAddress() {
-        return (InetSocketAddress) super.remoteAddress();
-    }
-
-    @Override
-    protected SocketAddress localAddress0() {
-        return socket.socket().getLocalSocketAddress();
-    }
-
-    @Override
-    protected SocketAddress remoteAddress0() {
-        return socket.socket().getRemoteSocketAddress();
-    }
-
-    @Override
-    protected void doRegister() {
-        if (eventLoop() instanceof SingleThreadEventExecutor loop) {
-            loop.addShutdownHook(closeWithLoop);
-        }
-        if (driven) {
-            return;
-        }
-        driven = true;
-        EventLoop loop = DatagramLoop.acquire();
-        nio.closeFuture().addListener(closed -> DatagramLoop.release());
-        loop.register(nio).addListener(registered -> {
-            if (!registered.isSuccess()) {
-                execute(() -> pipeline().fireExceptionCaught(registered.cause()));
+    protected void doRegister() throws Exception {
+        super.doRegister();
+        if (socket != null) {
+            try {
+                startWatch();
+            } catch (IOException e) {
+                // A channel whose registration fails is closed, but never deregistered.
+                super.doDeregister();
+                throw e;
             }
-        });
-        nio.closeFuture().addListener(closed -> execute(closeWithLoop));
+        }
     }
 
     @Override
     protected void doDeregister() {
-        if (eventLoop() instanceof SingleThreadEventExecutor loop) {
-            loop.removeShutdownHook(closeWithLoop);
+        endWatch();
+        super.doDeregister();
+    }
+
+    private void startWatch() throws IOException {
+        Watch fresh = new Watch(loopLanes().engine());
+        fresh.begin();
+        watch = fresh;
+    }
+
+    private void endWatch() {
+        if (watch != null) {
+            watch.end();
+            watch = null;
         }
-        if (closeTask != null) {
-            boolean active = isActive();
-            finishClose();
-            if (active) {
-                // Netty would do it after the deregistration, which takes the handlers of a closed channel away.
-                pipeline().fireChannelInactive();
+    }
+
+    /** The socket as one loop sees it. The channel may leave the loop, which then still has what it was to do. */
+    private final class Watch implements SocketWatcher, Runnable {
+
+        private final ProgressEngine engine;
+        /** Whether the loop is told of room: of every datagram that has been sent, so only while one waits for it. */
+        private boolean forRoom;
+        private boolean scheduled;
+        private boolean ended;
+
+        Watch(ProgressEngine engine) {
+            this.engine = engine;
+        }
+
+        void begin() throws IOException {
+            engine.watch(socket, (forRoom ? Epoll.IN | Epoll.OUT : Epoll.IN) | Epoll.EDGE, this);
+        }
+
+        void end() {
+            ended = true;
+            engine.unwatch(socket);
+        }
+
+        void awaitRoom(boolean awaited) throws IOException {
+            if (forRoom != awaited) {
+                forRoom = awaited;
+                // What is there when the watch begins anew comes as an event.
+                engine.unwatch(socket);
+                begin();
+            }
+        }
+
+        void schedule() {
+            if (!scheduled) {
+                scheduled = true;
+                engine.schedule(this);
+            }
+        }
+
+        @Override
+        public void socketReady(int events) {
+            if ((events & Epoll.OUT) != 0) {
+                output.roomHasCome();
+                schedule();
+            }
+            if ((events & ~Epoll.OUT) != 0) {
+                input.arrived();
+                scheduleRead();
+            }
+        }
+
+        void scheduleRead() {
+            if (input.isDue()) {
+                schedule();
+            }
+        }
+
+        @Override
+        public void run() {
+            scheduled = false;
+            if (!ended) {
+                ((DatagramUnsafe) unsafe()).flushNow();
+            }
+            if (!ended && input.isDue() && input.read(port)) {
+                engine.noteSocketWork();
+            }
+            if (!ended) {
+                scheduleRead();
             }
         }
     }
 
-    /** What the socket's channel takes; there it would fail out of turn, before earlier packets. */
-    @Override
-    protected Object filterOutboundMessage(Object message) {
-        if (message instanceof AddressedEnvelope<?, ?> envelope) {
-            if (envelope.recipient() instanceof InetSocketAddress recipient && recipient.isUnresolved()) {
-                throw new UnresolvedAddressException();
+    // ------------------------------------------------------------------------------------------- opening and closing
+
+    private KernelSocket openSocket() throws IOException {
+        if (socket == null) {
+            KernelSocket fresh = KernelSocket.datagram(ipv6);
+            boolean complete = false;
+            try {
+                config.applyTo(fresh);
+                socket = fresh;
+                startWatch();
+                complete = true;
+            } finally {
+                if (!complete) {
+                    socket = null;
+                    fresh.close();
+                }
             }
-            if (envelope.content() instanceof ByteBuf) {
-                return message;
-            }
-        } else if (message instanceof ByteBuf) {
-            return message;
+            port = DatagramPort.of(fresh);
         }
-        throw new UnsupportedOperationException("unsupported message type: " + StringUtil.simpleClassName(message)
-                + " (expected: DatagramPacket, AddressedEnvelope<ByteBuf, SocketAddress>, ByteBuf)");
+        return socket;
     }
 
     @Override
-    protected void doBind(SocketAddress local) throws IOException {
-        socket.bind(local);
+    protected void doBind(SocketAddress address) throws IOException {
+        if (state != State.UNBOUND) {
+            throw new AlreadyBoundException();
+        }
+        InetSocketAddress wanted = address == null ? ANY : ClientOpening.checked(address);
+        openSocket().bind(wanted);
+        bound();
+    }
+
+    private void bound() throws IOException {
+        local = socket.localAddress();
+        state = State.BOUND;
+    }
+
+    private void connect(InetSocketAddress to) throws IOException {
+        boolean mayHaveReceived = state == State.BOUND;
+        openSocket().connect(to);
+        InetSocketAddress peer = socket.remoteAddress();
+        if (mayHaveReceived) {
+            input.connected(peer);
+        }
+        local = socket.localAddress();
+        remote = to;
+        state = State.CONNECTED;
     }
 
     @Override
     protected void doDisconnect() throws IOException {
+        if (state != State.CONNECTED) {
+            return;
+        }
+        input.disconnected();
+        remote = null;
+        // Until it is known that the port has been kept, see KernelSocket: another socket may have taken it.
+        state = State.UNBOUND;
         socket.disconnect();
+        bound();
     }
 
     @Override
-    protected void doClose() throws IOException {
-        closed = true;
-        releaseReceived();
-        if (driven) {
-            nio.close();
-        } else {
+    protected void doClose() {
+        if (state == State.CLOSED) {
+            return;
+        }
+        wasActive = isActive();
+        state = State.CLOSED;
+        endWatch();
+        if (socket != null) {
             socket.close();
-        }
-    }
-
-    private void closeNow() {
-        if (closeTask == null) {
-            unsafe().close(voidPromise());
-        } else {
-            finishClose();
-        }
-    }
-
-    private void closeWhenWritten(Runnable task) {
-        closeTask = task;
-        releaseReceived();
-        closeTimeout = eventLoop().schedule(this::finishClose, CLOSE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
-    }
-
-    private void finishClose() {
-        Runnable task = closeTask;
-        if (task == null) {
-            return;
-        }
-        closeTask = null;
-        closeTimeout.cancel(false);
-        task.run();
-        // Netty leaves it to a task, which a loop that ends does not take.
-        ChannelOutput.failAll(writes, new ClosedChannelException());
-    }
-
-    @Override
-    protected void doBeginRead() {
-        if (!isReading()) {
-            return;
-        }
-        demand = true;
-        if (!asked) {
-            asked = true;
-            nio.read();
-        } else if (complete) {
-            // Not from here: it may be called from a handler that is not to be called again meanwhile.
-            execute(this::handUp);
-        }
-    }
-
-    /** The application does not want to read any more, for now. */
-    void cancelRead() {
-        EventLoop loop = eventLoop();
-        if (!loop.inEventLoop()) {
-            execute(this::cancelRead);
-        } else if (!config.isAutoRead()) {
-            // Not switched on again meanwhile.
-            demand = false;
-        }
-    }
-
-    /** What one read has brought. */
-    private void handUp() {
-        if (!demand || !complete) {
-            return;
-        }
-        demand = false;
-        asked = false;
-        complete = false;
-        for (Object message = received.poll(); message != null; message = received.poll()) {
-            pipeline().fireChannelRead(message);
-        }
-        if (isReading()) {
-            pipeline().fireChannelReadComplete();
-        }
-    }
-
-    private void releaseReceived() {
-        for (Object message = received.poll(); message != null; message = received.poll()) {
-            ReferenceCountUtil.release(message);
-        }
-    }
-
-    @Override
-    protected void doWrite(ChannelOutboundBuffer buffer) throws Exception {
-        writes = buffer;
-        int before = handedOver;
-        int[] index = {0};
-        buffer.forEachFlushedMessage(message -> {
-            if (index[0]++ >= before) {
-                handedOver++;
-                nio.write(ReferenceCountUtil.retain(message)).addListener(written ->
-                        execute(() -> written(written.cause())));
-            }
-            return true;
-        });
-        nio.flush();
-    }
-
-    /** Of the first message that was handed over: their order is kept. */
-    private void written(Throwable failure) {
-        handedOver--;
-        if (closed) {
-            // The promise fails with that.
-            return;
-        }
-        if (failure == null) {
-            writes.remove();
-        } else {
-            writes.remove(failure);
-        }
-        if (handedOver == 0) {
-            finishClose();
-        }
-    }
-
-    /** Runs something on this channel's loop; false if that has ended. */
-    private boolean execute(Runnable task) {
-        try {
-            eventLoop().execute(task);
-            return true;
-        } catch (RejectedExecutionException e) {
-            return false;
         }
     }
 
     private final class DatagramUnsafe extends AbstractUnsafe {
 
         @Override
-        protected Executor prepareToClose() {
-            // These packets go out in any case, and their promises are to say so, as with a socket of the loop's own.
-            return handedOver > 0 && !eventLoop().isShuttingDown() ? UcxDatagramChannel.this::closeWhenWritten : null;
-        }
-
-        @Override
-        public void connect(SocketAddress remote, SocketAddress local, ChannelPromise promise) {
+        public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
             if (!promise.setUncancellable() || !ensureOpen(promise)) {
                 return;
             }
             boolean wasActive = isActive();
             try {
-                if (local != null) {
-                    doBind(local);
+                if (state == State.CONNECTED) {
+                    throw new AlreadyConnectedException();
                 }
-                socket.connect(remote);
+                InetSocketAddress to = ClientOpening.checked(remoteAddress);
+                if (localAddress != null) {
+                    doBind(localAddress);
+                }
+                UcxDatagramChannel.this.connect(to);
             } catch (Throwable t) {
-                promise.tryFailure(annotateConnectException(t, remote));
-                closeIfClosed();
+                promise.tryFailure(annotateConnectException(t, remoteAddress));
                 return;
             }
             promise.trySuccess();
@@ -381,144 +333,130 @@ public final class UcxDatagramChannel extends AbstractChannel implements Datagra
                 pipeline().fireChannelActive();
             }
         }
+
+        void flushNow() {
+            flush0();
+        }
+
+        boolean isOpenFor(ChannelPromise promise) {
+            return ensureOpen(promise);
+        }
     }
 
-    /** Whether anything may be fired up the pipeline. */
-    private boolean isReading() {
-        return isOpen() && closeTask == null;
+    // ------------------------------------------------------------------------------------------- reading and writing
+
+    @Override
+    protected void doBeginRead() {
+        input.beginRead();
+        if (watch != null) {
+            watch.scheduleRead();
+        }
     }
 
-    /** Takes what has been received to the channel's own loop. */
-    private final class Forwarder extends ChannelInboundHandlerAdapter {
+    /** The application does not want to read any more, for now. Only for the channel's loop. */
+    void cancelRead() {
+        if (!config.isAutoRead()) {
+            // Not switched on again meanwhile.
+            input.cancelRead();
+        }
+    }
 
-        @Override
-        public void channelRead(ChannelHandlerContext context, Object message) {
-            if (!execute(() -> keep(message))) {
-                ReferenceCountUtil.release(message);
+    @Override
+    protected Object filterOutboundMessage(Object message) {
+        return DatagramOutput.checked(message, alloc());
+    }
+
+    @Override
+    protected void doWrite(ChannelOutboundBuffer in) throws IOException {
+        if (state == State.UNBOUND) {
+            try {
+                doBind(ANY);
+            } catch (IOException e) {
+                // There may be descriptors, or ports, for the packets that come later.
+                failFlushed(in, e);
+                return;
             }
         }
+        DatagramOutput.Written written = output.write(in, port, state == State.CONNECTED, maxMessagesPerWrite());
+        if (watch == null) {
+            // Closed by whoever was told of a promise.
+            return;
+        }
+        watch.awaitRoom(written == DatagramOutput.Written.WAITING);
+        if (written == DatagramOutput.Written.AGAIN) {
+            watch.schedule();
+        }
+    }
 
-        private void keep(Object message) {
-            if (isReading()) {
-                received.add(message);
-            } else {
-                ReferenceCountUtil.release(message);
+    /** Those of now: whoever is told of it may flush more at once. */
+    private void failFlushed(ChannelOutboundBuffer in, IOException cause) {
+        for (int left = in.size(); left > 0 && in.current() != null; left--) {
+            in.remove(cause);
+        }
+        if (in.current() != null) {
+            eventLoop().execute(((DatagramUnsafe) unsafe())::flushNow);
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- options
+
+    boolean isIpv6() {
+        return ipv6;
+    }
+
+    @FunctionalInterface
+    interface SocketTask {
+        void run(KernelSocket socket) throws IOException;
+    }
+
+    /**
+     * Has the loop do something to the socket, if there is one. Any thread may call; on the loop's own it is done at
+     * once.
+     *
+     * @throws IOException on the loop's own thread; from others, a failure is logged
+     */
+    void onSocket(SocketTask task) throws IOException {
+        if (isRegistered() && !eventLoop().inEventLoop()) {
+            try {
+                eventLoop().execute(() -> onSocketOrLog(task));
+            } catch (RejectedExecutionException e) {
+                // The loop has ended, and has closed the channel.
             }
-        }
-
-        @Override
-        public void channelReadComplete(ChannelHandlerContext context) {
-            execute(() -> {
-                // Otherwise it has read nothing, and is still about to.
-                complete = !received.isEmpty();
-                handUp();
-            });
-        }
-
-        @Override
-        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-            execute(() -> {
-                if (isReading()) {
-                    pipeline().fireExceptionCaught(cause);
-                }
-            });
+        } else if (socket != null && isOpen()) {
+            task.run(socket);
         }
     }
 
-    // --------------------------------------------------------------------------------------------------- multicast
+    private void onSocketOrLog(SocketTask task) {
+        try {
+            onSocket(task);
+        } catch (IOException e) {
+            logger.warn("{} keeps an option of its socket as it was: {}", this, e.getMessage());
+        }
+    }
 
-    /** The socket's, which does it at once; only the promise is another channel's. */
-    private ChannelFuture onSocket(ChannelPromise promise, Function<ChannelPromise, ChannelFuture> operation) {
-        operation.apply(nio.newPromise()).addListener(done -> {
-            if (done.isSuccess()) {
-                promise.trySuccess();
-            } else {
-                promise.tryFailure(done.cause());
+    // ------------------------------------------------------------------------------------------- multicast
+
+    @Override
+    void change(InetAddress group, NetworkInterface device, ChannelPromise promise, Membership membership) {
+        if (!promise.setUncancellable() || !((DatagramUnsafe) unsafe()).isOpenFor(promise)) {
+            return;
+        }
+        try {
+            if (!group.isMulticastAddress()) {
+                throw new IllegalArgumentException("not a multicast address: " + group);
             }
-        });
-        return promise;
+            NetworkInterface used = device != null ? device : defaultDevice();
+            membership.change(openSocket(), used == null ? 0 : used.getIndex());
+            promise.trySuccess();
+        } catch (IOException | RuntimeException e) {
+            promise.tryFailure(e);
+        }
     }
 
-    @Override
-    public ChannelFuture joinGroup(InetAddress group) {
-        return joinGroup(group, newPromise());
-    }
-
-    @Override
-    public ChannelFuture joinGroup(InetAddress group, ChannelPromise promise) {
-        return onSocket(promise, done -> nio.joinGroup(group, done));
-    }
-
-    @Override
-    public ChannelFuture joinGroup(InetSocketAddress group, NetworkInterface device) {
-        return joinGroup(group, device, newPromise());
-    }
-
-    @Override
-    public ChannelFuture joinGroup(InetSocketAddress group, NetworkInterface device, ChannelPromise promise) {
-        return onSocket(promise, done -> nio.joinGroup(group, device, done));
-    }
-
-    @Override
-    public ChannelFuture joinGroup(InetAddress group, NetworkInterface device, InetAddress source) {
-        return joinGroup(group, device, source, newPromise());
-    }
-
-    @Override
-    public ChannelFuture joinGroup(InetAddress group, NetworkInterface device, InetAddress source,
-                                   ChannelPromise promise) {
-        return onSocket(promise, done -> nio.joinGroup(group, device, source, done));
-    }
-
-    @Override
-    public ChannelFuture leaveGroup(InetAddress group) {
-        return leaveGroup(group, newPromise());
-    }
-
-    @Override
-    public ChannelFuture leaveGroup(InetAddress group, ChannelPromise promise) {
-        return onSocket(promise, done -> nio.leaveGroup(group, done));
-    }
-
-    @Override
-    public ChannelFuture leaveGroup(InetSocketAddress group, NetworkInterface device) {
-        return leaveGroup(group, device, newPromise());
-    }
-
-    @Override
-    public ChannelFuture leaveGroup(InetSocketAddress group, NetworkInterface device, ChannelPromise promise) {
-        return onSocket(promise, done -> nio.leaveGroup(group, device, done));
-    }
-
-    @Override
-    public ChannelFuture leaveGroup(InetAddress group, NetworkInterface device, InetAddress source) {
-        return leaveGroup(group, device, source, newPromise());
-    }
-
-    @Override
-    public ChannelFuture leaveGroup(InetAddress group, NetworkInterface device, InetAddress source,
-                                    ChannelPromise promise) {
-        return onSocket(promise, done -> nio.leaveGroup(group, device, source, done));
-    }
-
-    @Override
-    public ChannelFuture block(InetAddress group, NetworkInterface device, InetAddress source) {
-        return block(group, device, source, newPromise());
-    }
-
-    @Override
-    public ChannelFuture block(InetAddress group, NetworkInterface device, InetAddress source,
-                               ChannelPromise promise) {
-        return onSocket(promise, done -> nio.block(group, device, source, done));
-    }
-
-    @Override
-    public ChannelFuture block(InetAddress group, InetAddress source) {
-        return block(group, source, newPromise());
-    }
-
-    @Override
-    public ChannelFuture block(InetAddress group, InetAddress source, ChannelPromise promise) {
-        return onSocket(promise, done -> nio.block(group, source, done));
+    private NetworkInterface defaultDevice() throws IOException {
+        InetSocketAddress bound = local;
+        return bound == null || bound.getAddress().isAnyLocalAddress() ? config.getNetworkInterface()
+                : NetworkInterface.getByInetAddress(bound.getAddress());
     }
 }

@@ -32,7 +32,7 @@ public final class UcxEventLoopGroup extends MultithreadEventLoopGroup {
     {
         // When a group is made, and not when the class is merely loaded. The loops are there by now, as the superclass's
         // constructor has made them, but a loop has nothing of UCX before it starts.
-        Ucx.ensureAvailability();
+        Ucx.ensureUsable();
     }
 
     /** Twice as many loops as there are processors, or the number of {@code -Dio.netty.eventLoopThreads}. */

@@ -2,8 +2,8 @@
 package io.github.nettyucx.channel;
 
 import io.github.nettyucx.channel.LoopCounters.Wait;
+import io.github.nettyucx.handshake.HandshakeFailure;
 import io.github.nettyucx.wire.CloseReason;
-import io.github.nettyucx.wire.HandshakeFailure;
 import io.github.nettyucx.worker.SendBufferPool;
 import io.github.nettyucx.worker.WorkerCounter;
 
@@ -52,7 +52,7 @@ public final class UcxMetrics {
         return lanes;
     }
 
-    /** Connections that were not made; on the accepting side also requests that a server turned down. */
+    /** Connections that were not made, whichever side this one was. */
     public long handshakesFailed() {
         return sum.handshakeFailures().sum();
     }
@@ -72,7 +72,10 @@ public final class UcxMetrics {
         return sum.closings().sum() - sum.closings().get(CloseReason.ORDERLY);
     }
 
-    /** TCP connections to the servers' ports that were turned away because they were not of UCX clients. */
+    /**
+     * Connections that a server had accepted and that ended in the handshake by the client's doing: it said nothing,
+     * something else, or something wrong.
+     */
     public long strangersTurnedAway() {
         return sum.strangers().get();
     }
@@ -104,7 +107,7 @@ public final class UcxMetrics {
         return sum.waits().get(Wait.PARKS_REFUSED);
     }
 
-    /** Those of {@link #parks()} that another thread ended, by a task; the others ended by UCX or a timer. */
+    /** Those of {@link #parks()} that another thread ended, by a task; the others ended by UCX, a socket or a timer. */
     public long wakeups() {
         return sum.waits().get(Wait.WAKEUPS);
     }
@@ -116,7 +119,7 @@ public final class UcxMetrics {
         return gauge(WorkerCounter.OPERATIONS_STARTED, WorkerCounter.OPERATIONS_FINISHED);
     }
 
-    /** UCX endpoints, also of connections that are being made and that are about to go. */
+    /** UCX endpoints: this side's halves of links, each of which all connections to one peer's loop share. */
     public long endpoints() {
         return gauge(WorkerCounter.ENDPOINTS_OPENED, WorkerCounter.ENDPOINTS_CLOSED);
     }
@@ -130,6 +133,11 @@ public final class UcxMetrics {
     public long sendBufferBytes() {
         return gauge(WorkerCounter.SEND_BUFFERS_ALLOCATED, WorkerCounter.SEND_BUFFERS_RELEASED)
                 * SendBufferPool.CAPACITY;
+    }
+
+    /** For tests. */
+    long worker(WorkerCounter counter) {
+        return sum.worker().get(counter);
     }
 
     private long gauge(WorkerCounter up, WorkerCounter down) {

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
-import io.github.nettyucx.ucp.ConnectionHandler;
-import io.github.nettyucx.ucp.UcpConnectionRequest;
-import io.github.nettyucx.ucp.UcpListener;
-import io.github.nettyucx.ucp.UcsStatus;
-import io.github.nettyucx.ucp.UcxException;
-import io.github.nettyucx.wire.HandshakeFailure;
-import io.github.nettyucx.worker.Doorkeeper;
+import io.github.nettyucx.socket.Announcement;
+import io.github.nettyucx.socket.Epoll;
+import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.worker.ProgressEngine;
-import io.github.nettyucx.worker.Worker;
+import io.github.nettyucx.worker.SocketWatcher;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
@@ -21,54 +17,40 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
 import java.net.BindException;
-import java.net.Inet6Address;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
 import java.net.SocketAddress;
-import java.nio.channels.UnresolvedAddressException;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Enumeration;
-import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A {@link ServerSocketChannel} that accepts {@link UcxSocketChannel}s. Use it with a {@link UcxEventLoopGroup}, or
  * with a {@code UcxIoHandler} on Netty 4.2; its children may be registered with another group.
  * <p>
- * A wildcard address accepts connections over IPv4 and over the IPv6 addresses that the host has at that time.
+ * It listens on a kernel socket: clients of this transport and ordinary TCP clients come to the same port. A wildcard
+ * address accepts connections over IPv4 and over IPv6.
  */
 // RecvByteBufAllocator.Handle is deprecated for users, not for transports.
 @SuppressWarnings("deprecation")
-public final class UcxServerSocketChannel extends AbstractUcxChannel implements ServerSocketChannel, CountedChannel {
+public final class UcxServerSocketChannel extends AbstractUcxChannel
+        implements ServerSocketChannel, CountedChannel, SocketWatcher {
 
     private enum State {
         UNBOUND, LISTENING, CLOSED
     }
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(UcxServerSocketChannel.class);
-    private static final String BELONGS_TO_LOOP = "a UCX listener cannot leave its event loop, because it belongs to"
-            + " the loop's worker; close the channel, or keep it registered";
-    private static final byte[] ANY_IPV4 = new byte[4];
+    private static final String BELONGS_TO_LOOP = "a listening socket cannot leave its event loop, which watches it;"
+            + " close the channel, or keep it registered";
 
     private final UcxServerSocketChannelConfig config = new UcxServerSocketChannelConfig(this);
     private volatile State state = State.UNBOUND;
 
-    private LoopCounters counters;
     private ProgressEngine engine;
-    private final List<Entrance> entrances = new ArrayList<>(2);
-    /** Asked for and not yet accepted, as the backlog of a socket. */
-    private final ArrayDeque<IncomingConnection> waiting = new ArrayDeque<>();
-    /** Given to the pipeline, and perhaps not yet registered; a handler may also have lost it. */
-    private final ArrayDeque<IncomingConnection> handedOut = new ArrayDeque<>();
+    private KernelSocket socket;
+    /** What tells processes of this host that peers are welcome here; {@code null} if that cannot be told. */
+    private Announcement announcement;
+    /** Whether there may be connections to accept: the kernel tells it once. */
+    private boolean connectionsWait;
     private boolean readPending;
     private boolean scheduled;
-    private boolean expiryScheduled;
-
-    private record Entrance(UcpListener listener, Worker worker, Doorkeeper doorkeeper) {
-    }
 
     public UcxServerSocketChannel() {
         super(null);
@@ -105,7 +87,7 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
 
     @Override
     public void countBy(LoopCounters loop) {
-        counters = loop;
+        // Its children count for themselves.
     }
 
     @Override
@@ -125,119 +107,46 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
 
     @Override
     protected void doBind(SocketAddress localAddress) throws Exception {
-        if (!(localAddress instanceof InetSocketAddress wanted)) {
-            throw new IllegalArgumentException("address " + localAddress + "; expected an InetSocketAddress");
-        }
-        if (wanted.isUnresolved()) {
-            throw new UnresolvedAddressException();
-        }
+        InetSocketAddress wanted = ClientOpening.checked(localAddress);
         if (state != State.UNBOUND) {
             throw new IllegalStateException("already bound to " + local);
         }
-        engine = loopEngine();
-        if (wanted.getAddress().isAnyLocalAddress()) {
-            listen(new InetSocketAddress(InetAddress.getByAddress(ANY_IPV4), wanted.getPort()));
-            local = withPortOf(wanted, entrances.getFirst().listener().localAddress());
-            listenOnIpv6(local.getPort());
-        } else {
-            listen(wanted);
-            local = withPortOf(wanted, entrances.getFirst().listener().localAddress());
+        engine = loopLanes().engine();
+        KernelSocket listening = KernelSocket.stream(KernelSocket.needsIpv6(wanted.getAddress()));
+        InetSocketAddress bound;
+        boolean complete = false;
+        try {
+            config.socketOptions().applyTo(listening);
+            listening.bind(wanted);
+            listening.listen(config.getBacklog());
+            engine.watch(listening, Epoll.IN | Epoll.EDGE, this);
+            // The address as it was asked for, a wildcard of either family, with the port that the kernel has chosen.
+            bound = listening.localAddress();
+            local = new InetSocketAddress(wanted.getAddress(), bound.getPort());
+            complete = true;
+        } catch (BindException e) {
+            String hint = e.getMessage().startsWith("Cannot assign") ? ": it must be one of this host's: " : ": ";
+            throw (BindException) new BindException(e.getMessage() + hint + wanted).initCause(e);
+        } finally {
+            if (!complete) {
+                engine.unwatch(listening);
+                config.socketOptions().detach();
+                listening.close();
+            }
         }
+        socket = listening;
+        announcement = Announcement.open(bound);
         state = State.LISTENING;
         wasActive = true;
     }
 
-    private void listen(InetSocketAddress address) throws IOException {
-        Worker worker = engine.workerForListening(address.getAddress());
-        UcpListener listener = null;
-        boolean guarded = false;
-        try {
-            Requests requests = new Requests();
-            listener = worker.listen(address, requests);
-            requests.listening = withPortOf(address, listener.localAddress());
-            requests.doorkeeper = new Doorkeeper(
-                    listener.localAddress(), config::getHandshakeTimeoutMillis, counters.strangers());
-            entrances.add(new Entrance(listener, worker, requests.doorkeeper));
-            guarded = true;
-        } catch (UcxException e) {
-            throw bindFailure(address, e);
-        } finally {
-            if (listener != null && !guarded) {
-                // Nobody else would: of those that are known all is closed with the channel.
-                worker.close(listener);
-            }
-        }
-    }
-
-    /**
-     * A socket on {@code ::} would take IPv4 connections as well, which UCX cannot accept, and would collide with the
-     * listener for IPv4; so IPv6 is listened for on each address that the host has now.
-     */
-    private void listenOnIpv6(int port) throws IOException {
-        for (Enumeration<NetworkInterface> all = NetworkInterface.getNetworkInterfaces(); all.hasMoreElements();) {
-            for (Enumeration<InetAddress> its = all.nextElement().getInetAddresses(); its.hasMoreElements();) {
-                InetAddress address = its.nextElement();
-                // UCX has no lanes over link-local addresses.
-                if (address instanceof Inet6Address && !address.isLinkLocalAddress()) {
-                    try {
-                        listen(new InetSocketAddress(address, port));
-                    } catch (IOException e) {
-                        logger.debug("Not listening on {}, port {}: {}", address, port, e.getMessage());
-                    }
-                }
-            }
-        }
-    }
-
-    private static IOException bindFailure(InetSocketAddress address, UcxException e) {
-        String reason = switch (e.status()) {
-            case UcsStatus.ERR_BUSY -> "Address already in use";
-            case UcsStatus.ERR_IO_ERROR, UcsStatus.ERR_NO_DEVICE, UcsStatus.ERR_UNREACHABLE ->
-                    "Cannot assign requested address: it must be one of this host's";
-            default -> e.getMessage();
-        };
-        BindException failure = new BindException(reason + ": " + address);
-        failure.initCause(e);
-        return failure;
-    }
-
-    private static InetSocketAddress withPortOf(InetSocketAddress address, InetSocketAddress bound) {
-        return new InetSocketAddress(address.getAddress(), bound.getPort());
-    }
-
     // ------------------------------------------------------------------------------------------- accepting
 
-    /** Called inside UCX's progress: only takes note. */
-    private final class Requests implements ConnectionHandler {
-
-        private InetSocketAddress listening;
-        /** {@code null} until the listener has been made, by which time UCX's thread may have seen clients. */
-        private volatile Doorkeeper doorkeeper;
-
-        @Override
-        public void onConnectionRequest(UcpConnectionRequest request) {
-            waiting.add(new IncomingConnection(UcxServerSocketChannel.this, request, listening,
-                    doorkeeper.announced(request.clientAddress())));
+    @Override
+    public void socketReady(int events) {
+        connectionsWait = true;
+        if (readPending) {
             schedule();
-        }
-
-        @Override
-        public boolean isErrorHandlingRequired() {
-            return true;
-        }
-
-        @Override
-        public void onUnintelligibleRequest(String problem) {
-            doorkeeper.turnedAway(problem);
-        }
-
-        /** On UCX's asynchronous thread, which holds the lock of the worker: no more than counting. */
-        @Override
-        public void onRepeatedMessage() {
-            Doorkeeper known = doorkeeper;
-            if (known != null) {
-                known.turnedAway("a second message to connect");
-            }
         }
     }
 
@@ -251,7 +160,7 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
     @Override
     protected void doBeginRead() {
         readPending = true;
-        if (!waiting.isEmpty()) {
+        if (connectionsWait) {
             schedule();
         }
     }
@@ -269,11 +178,7 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
 
     private void accept() {
         scheduled = false;
-        if (state != State.LISTENING) {
-            return;
-        }
-        if (!readPending) {
-            limitWaiting();
+        if (state != State.LISTENING || !readPending) {
             return;
         }
         ChannelPipeline pipeline = pipeline();
@@ -282,17 +187,22 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
         Throwable failure = null;
         try {
             do {
-                IncomingConnection incoming = waiting.poll();
-                if (incoming == null) {
+                KernelSocket accepted = socket.accept();
+                if (accepted == null) {
+                    connectionsWait = false;
                     break;
                 }
-                handle.lastBytesRead(1);
-                handle.incMessagesRead(1);
-                readPending = false;
-                handedOut.add(incoming);
-                pipeline.fireChannelRead(new UcxSocketChannel(this, incoming));
+                UcxSocketChannel child = child(accepted);
+                if (child != null) {
+                    handle.lastBytesRead(1);
+                    handle.incMessagesRead(1);
+                    readPending = false;
+                    pipeline.fireChannelRead(child);
+                }
             } while (state == State.LISTENING && handle.continueReading());
         } catch (Throwable t) {
+            // Connections still wait where it was for want of descriptors, say: the next read tries again.
+            readPending = false;
             failure = t;
         }
         handle.readComplete();
@@ -300,13 +210,27 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
         if (failure != null) {
             pipeline.fireExceptionCaught(failure);
         }
-        if (readPending && !waiting.isEmpty()) {
+        if (readPending && connectionsWait) {
             schedule();
         }
-        limitWaiting();
     }
 
-    /** What the application's allocator throws here is the loop's, as with Netty's transports; requests wait for it. */
+    /** @return {@code null} if the client has gone already */
+    private UcxSocketChannel child(KernelSocket accepted) {
+        UcxSocketChannel child = null;
+        try {
+            child = new UcxSocketChannel(this, accepted, accepted.localAddress(), accepted.remoteAddress());
+        } catch (IOException e) {
+            logger.debug("A connection that was accepted has gone.", e);
+        } finally {
+            if (child == null) {
+                accepted.close();
+            }
+        }
+        return child;
+    }
+
+    /** What the application's allocator throws here is the loop's, as with Netty's transports; connections wait for it. */
     private RecvByteBufAllocator.Handle newRead() {
         boolean begun = false;
         try {
@@ -317,77 +241,7 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
         } finally {
             if (!begun) {
                 schedule();
-                limitWaiting();
             }
-        }
-    }
-
-    /** Requests wait: not more than the backlog, and not longer than the handshake timeout. */
-    private void limitWaiting() {
-        while (waiting.size() > config.getBacklog()) {
-            reject(waiting.pollLast(), HandshakeFailure.BACKLOG_FULL);
-        }
-        dropTaken(handedOut);
-        if (!expiryScheduled && !(waiting.isEmpty() && handedOut.isEmpty())) {
-            expiryScheduled = true;
-            eventLoop().schedule(this::rejectExpired, config.getHandshakeTimeoutMillis(), TimeUnit.MILLISECONDS);
-        }
-    }
-
-    private static void dropTaken(ArrayDeque<IncomingConnection> requests) {
-        while (!requests.isEmpty() && requests.peek().isTaken()) {
-            requests.poll();
-        }
-    }
-
-    private void rejectExpired() {
-        expiryScheduled = false;
-        if (state == State.LISTENING) {
-            rejectOlder(waiting);
-            rejectOlder(handedOut);
-            limitWaiting();
-        }
-    }
-
-    private void rejectOlder(ArrayDeque<IncomingConnection> requests) {
-        long timeout = TimeUnit.MILLISECONDS.toNanos(config.getHandshakeTimeoutMillis());
-        while (!requests.isEmpty() && System.nanoTime() - requests.peek().arrivedNanos() >= timeout) {
-            reject(requests.poll(), HandshakeFailure.NOT_ACCEPTED);
-        }
-    }
-
-    private void reject(IncomingConnection incoming, HandshakeFailure reason) {
-        if (!incoming.isTaken()) {
-            counters.handshakeFailures().increment(reason);
-            FlightEvents.handshakeFailed(null, incoming.remoteAddress(), true, reason, null);
-            incoming.rejectIfPending();
-        }
-    }
-
-    /** From any thread: a child that was not registered, or was closed before it was. */
-    void reject(UcpConnectionRequest request) {
-        EventLoop loop = eventLoop();
-        if (loop.inEventLoop()) {
-            rejectNow(request);
-        } else {
-            try {
-                loop.execute(() -> rejectNow(request));
-            } catch (RejectedExecutionException e) {
-                // The loop has ended, and its listeners have rejected what was pending.
-                logger.debug("Not rejecting a connection from {}: the server's loop is gone.",
-                        request.clientAddress());
-            }
-        }
-    }
-
-    private static void rejectNow(UcpConnectionRequest request) {
-        try {
-            request.listener().reject(request);
-        } catch (IOException e) {
-            logger.debug("Failed to reject a connection from {}.", request.clientAddress(), e);
-        } catch (IllegalStateException e) {
-            // Taken meanwhile, or the listener has been closed and has rejected it.
-            logger.trace("Already rejected: {}", request.clientAddress(), e);
         }
     }
 
@@ -399,21 +253,16 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel implements 
             return;
         }
         state = State.CLOSED;
-        for (Entrance entrance : entrances) {
-            try (Doorkeeper doorkeeper = entrance.doorkeeper()) {
-                doorkeeper.turnAllAway();
-                // Rejects what is pending.
-                entrance.worker().close(entrance.listener());
-            } catch (RuntimeException e) {
-                // The others are to be closed, too.
-                logger.warn("Failed to stop listening on {}.", local, e);
-            }
+        if (announcement != null) {
+            announcement.close();
+            announcement = null;
         }
-        waiting.forEach(IncomingConnection::serverClosed);
-        handedOut.forEach(IncomingConnection::serverClosed);
-        waiting.clear();
-        handedOut.clear();
-        entrances.clear();
+        if (socket != null) {
+            config.socketOptions().detach();
+            engine.unwatch(socket);
+            socket.close();
+            socket = null;
+        }
     }
 
     @Override

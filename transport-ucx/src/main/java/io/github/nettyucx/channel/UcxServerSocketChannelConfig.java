@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.socket.SocketSetting;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultChannelConfig;
@@ -17,25 +18,32 @@ import static io.netty.util.internal.ObjectUtil.checkPositive;
 import static io.netty.util.internal.ObjectUtil.checkPositiveOrZero;
 
 /**
- * Options of a {@link UcxServerSocketChannel}. {@code SO_BACKLOG} bounds the connections that wait while the channel
- * does not accept; {@code SO_RCVBUF} and {@code SO_REUSEADDR} are accepted and kept, without effect (set
- * {@code SO_RCVBUF} on the children). Any thread may call.
+ * Options of a {@link UcxServerSocketChannel}: those of the kernel socket that it listens on. {@code SO_REUSEADDR} is on
+ * by default, as with Netty's other transports. {@code SO_RCVBUF} here is only the size of the sockets' buffers; the
+ * window of connections is set on the children. Any thread may call.
  */
 public final class UcxServerSocketChannelConfig extends DefaultChannelConfig implements ServerSocketChannelConfig {
 
     private volatile int backlog = NetUtil.SOMAXCONN;
-    private volatile boolean reuseAddress;
-    private volatile int receiveBufferSize = UcxSocketChannelConfig.DEFAULT_WINDOW;
-    private volatile int handshakeTimeoutMillis = UcxSocketChannelConfig.DEFAULT_HANDSHAKE_TIMEOUT_MILLIS;
+    private final SocketOptions socketOptions;
 
     UcxServerSocketChannelConfig(UcxServerSocketChannel channel) {
         super(channel, new ServerChannelRecvByteBufAllocator());
+        socketOptions = new SocketOptions(channel);
+        socketOptions.set(SocketSetting.REUSE_ADDRESS, true);
+        // A property that makes no sense, or a secret that cannot be read, is told now, and not with the first client.
+        ConfiguredDefaults.secret();
+    }
+
+    /** Those of the kernel's socket. */
+    SocketOptions socketOptions() {
+        return socketOptions;
     }
 
     @Override
     public Map<ChannelOption<?>, Object> getOptions() {
         return getOptions(super.getOptions(), ChannelOption.SO_BACKLOG, ChannelOption.SO_REUSEADDR,
-                ChannelOption.SO_RCVBUF, UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS);
+                ChannelOption.SO_RCVBUF, UcxChannelOption.SO_REUSEPORT);
     }
 
     @SuppressWarnings("unchecked")
@@ -48,8 +56,8 @@ public final class UcxServerSocketChannelConfig extends DefaultChannelConfig imp
             value = isReuseAddress();
         } else if (option == ChannelOption.SO_RCVBUF) {
             value = getReceiveBufferSize();
-        } else if (option == UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS) {
-            value = getHandshakeTimeoutMillis();
+        } else if (option == UcxChannelOption.SO_REUSEPORT) {
+            value = isReusePort();
         } else {
             return super.getOption(option);
         }
@@ -65,8 +73,8 @@ public final class UcxServerSocketChannelConfig extends DefaultChannelConfig imp
             setReuseAddress((Boolean) value);
         } else if (option == ChannelOption.SO_RCVBUF) {
             setReceiveBufferSize((Integer) value);
-        } else if (option == UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS) {
-            setHandshakeTimeoutMillis((Integer) value);
+        } else if (option == UcxChannelOption.SO_REUSEPORT) {
+            setReusePort((Boolean) value);
         } else {
             return super.setOption(option, value);
         }
@@ -89,18 +97,29 @@ public final class UcxServerSocketChannelConfig extends DefaultChannelConfig imp
 
     @Override
     public boolean isReuseAddress() {
-        return reuseAddress;
+        return socketOptions.get(SocketSetting.REUSE_ADDRESS, 0) != 0;
     }
 
     @Override
     public UcxServerSocketChannelConfig setReuseAddress(boolean reuseAddress) {
-        this.reuseAddress = reuseAddress;
+        socketOptions.set(SocketSetting.REUSE_ADDRESS, reuseAddress);
+        return this;
+    }
+
+    /** See {@link UcxChannelOption#SO_REUSEPORT}. */
+    public boolean isReusePort() {
+        return socketOptions.get(SocketSetting.REUSE_PORT, 0) != 0;
+    }
+
+    /** See {@link UcxChannelOption#SO_REUSEPORT}. */
+    public UcxServerSocketChannelConfig setReusePort(boolean reusePort) {
+        socketOptions.set(SocketSetting.REUSE_PORT, reusePort);
         return this;
     }
 
     @Override
     public int getReceiveBufferSize() {
-        return receiveBufferSize;
+        return socketOptions.get(SocketSetting.RECEIVE_BUFFER, UcxSocketChannelConfig.DEFAULT_WINDOW);
     }
 
     /**
@@ -108,23 +127,7 @@ public final class UcxServerSocketChannelConfig extends DefaultChannelConfig imp
      */
     @Override
     public UcxServerSocketChannelConfig setReceiveBufferSize(int bytes) {
-        receiveBufferSize = checkPositive(bytes, "SO_RCVBUF");
-        return this;
-    }
-
-    /**
-     * How long a TCP connection may take to become a request, and how long a request may wait to be accepted, in
-     * milliseconds.
-     */
-    public int getHandshakeTimeoutMillis() {
-        return handshakeTimeoutMillis;
-    }
-
-    /**
-     * @throws IllegalArgumentException if not positive
-     */
-    public UcxServerSocketChannelConfig setHandshakeTimeoutMillis(int millis) {
-        handshakeTimeoutMillis = checkPositive(millis, "HANDSHAKE_TIMEOUT_MILLIS");
+        socketOptions.set(SocketSetting.RECEIVE_BUFFER, checkPositive(bytes, "SO_RCVBUF"));
         return this;
     }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.handshake.HandshakeFailure;
+import io.github.nettyucx.lane.Lane;
+import io.github.nettyucx.lane.LoopLanes;
+import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.wire.CloseReason;
-import io.github.nettyucx.wire.Connection;
-import io.github.nettyucx.wire.HandshakeFailure;
-import io.github.nettyucx.worker.Endpoint;
-import io.github.nettyucx.worker.PeerProbe;
-import io.github.nettyucx.worker.ProgressEngine;
-import io.github.nettyucx.worker.Worker;
+import io.github.nettyucx.wire.Traffic;
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
@@ -16,7 +16,6 @@ import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
-import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.channels.AlreadyConnectedException;
@@ -24,11 +23,12 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.Executor;
 
 /**
- * A {@link SocketChannel} whose bytes travel over UCX: RDMA, shared memory or TCP, whichever is the fastest that the
- * two sides share. Use it with a {@link UcxEventLoopGroup}, or with a {@code UcxIoHandler} on Netty 4.2.
+ * A {@link SocketChannel} whose bytes travel over the fastest lane that the two sides share: RDMA, shared memory, or the
+ * kernel's TCP. Use it with a {@link UcxEventLoopGroup}, or with a {@code UcxIoHandler} on Netty 4.2.
  * <p>
  * The threads' rules are Netty's: every method may be called from any thread.
  */
@@ -37,11 +37,11 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     private enum State {
         /** Neither connected nor connecting. */
         UNCONNECTED,
-        /** The endpoint connects, or the handshake is under way. */
+        /** The socket connects, or the handshake is under way: see {@link Opening}. */
         CONNECTING,
-        /** Bytes flow. */
+        /** Bytes flow, by a {@link Lane}. */
         ACTIVE,
-        /** Closed by the application; what was flushed before is being delivered. */
+        /** Closed by the application; what was flushed before is being delivered: see {@link Linger}. */
         LINGERING,
         /** Closed before it was open, and so never active; the peer is to see an orderly end. */
         DECLINING,
@@ -50,47 +50,45 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(UcxSocketChannel.class);
 
-    /** UCX's name of the one that the kernel serves. */
-    private static final String NETWORK_LANE = "tcp";
-
-    private static final String BELONGS_TO_LOOP = "a UCX connection cannot leave its event loop, because its endpoint"
-            + " belongs to the loop's worker; close the channel, or keep it registered";
+    private static final String BELONGS_TO_LOOP = "a UCX connection cannot leave its event loop, because its lane"
+            + " belongs to the loop; close the channel, or keep it registered";
 
     private final UcxSocketChannelConfig config = new UcxSocketChannelConfig(this);
-    /** What a server accepts; {@code null} on the connecting side. */
-    private final IncomingConnection incoming;
+    /** Whether a server has accepted it. */
+    private final boolean accepted;
     private volatile State state = State.UNCONNECTED;
 
-    private InetSocketAddress bindAddress;
-    private Endpoint endpoint;
-    private Connection connection;
+    private final ControlSocket socket;
+    private LoopLanes loop;
+    /** While the channel connects. */
+    private Opening opening;
+    /** From then on, with its two directions. */
+    private Lane lane;
     private ChannelInput input;
     private ChannelOutput output;
-    private IOException failure;
+    private Linger linger;
+    private int channelId;
     /** The channel's loop looks at it no more: a close must not wait. */
     private boolean abandoned;
     /** The application has asked for a read while there was nothing to read from. */
     private boolean readBeforeConnect;
-
     /** Netty's, which takes it from the channel when that closes; {@code null} if it is empty for good. */
     private ChannelOutboundBuffer writes;
-
-    /** While the channel connects. */
-    private ConnectAttempt attempt;
-    private Linger linger;
     private final ConnectionMetrics metrics = new ConnectionMetrics(this);
 
     public UcxSocketChannel() {
-        this(null, null);
+        super(null);
+        accepted = false;
+        socket = new ControlSocket(config.socketOptions(), null);
     }
 
-    UcxSocketChannel(Channel parent, IncomingConnection incoming) {
+    /** @param socket that a server has accepted */
+    UcxSocketChannel(Channel parent, KernelSocket socket, InetSocketAddress local, InetSocketAddress remote) {
         super(parent);
-        this.incoming = incoming;
-        if (incoming != null) {
-            remote = incoming.remoteAddress();
-            local = incoming.localAddress();
-        }
+        accepted = true;
+        this.socket = new ControlSocket(config.socketOptions(), socket);
+        this.local = local;
+        this.remote = remote;
     }
 
     // ------------------------------------------------------------------------------------------- as Netty sees it
@@ -116,6 +114,10 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         return new UcxTraffic(List.of(metrics.traffic()));
     }
 
+    Traffic traffic() {
+        return metrics.traffic();
+    }
+
     @Override
     protected AbstractUnsafe newUnsafe() {
         return new UcxSocketUnsafe();
@@ -132,28 +134,28 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     protected void doRegister() throws Exception {
         super.doRegister();
         writes = unsafe().outboundBuffer();
-        if (incoming != null && state == State.UNCONNECTED) {
+        if (accepted && state == State.UNCONNECTED) {
             try {
-                accept(loopEngine());
+                loop = loopLanes();
+                ServerOpening started = new ServerOpening(this, loop, socket.configured());
+                opening = started;
+                state = State.CONNECTING;
+                started.start();
+            } catch (IOException e) {
+                // The client has gone, perhaps. A failed registration would be logged with a stack trace, for each client
+                // that somebody chooses to send.
+                logger.debug("Failed to accept a connection from {}", remote, e);
+                if (opening != null) {
+                    opening.close();
+                    opening = null;
+                    state = State.UNCONNECTED;
+                }
+                eventLoop().execute(() -> unsafe().close(voidPromise()));
             } catch (Throwable t) {
                 // A channel whose registration fails is closed, but never deregistered.
                 super.doDeregister();
-                metrics.failed(HandshakeFailure.LOCAL_FAILURE, remote, t);
                 throw t;
             }
-        }
-    }
-
-    private void accept(ProgressEngine engine) {
-        try {
-            open(engine.workerForAccepting(incoming.localAddress().getAddress(), incoming.clientId()), incoming::accept);
-            attempt = ConnectAttempt.accepting(this, incoming.remoteAddress());
-        } catch (IOException e) {
-            // The client has gone, or UCX cannot make sense of its message, or there are no descriptors for it. A failed
-            // registration would be logged with a stack trace, for each client that somebody chooses to send.
-            logger.debug("Failed to accept a connection from {}", remote, e);
-            metrics.failed(HandshakeFailure.LOCAL_FAILURE, remote, e);
-            eventLoop().execute(() -> unsafe().close(voidPromise()));
         }
     }
 
@@ -180,112 +182,94 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     }
 
     @Override
-    protected void doBind(SocketAddress localAddress) {
-        bindAddress = (InetSocketAddress) localAddress;
-        local = bindAddress;
+    protected void doBind(SocketAddress localAddress) throws IOException {
+        local = socket.bind(ClientOpening.checked(localAddress));
     }
 
-    @FunctionalInterface
-    private interface EndpointSource {
-        Endpoint open(Worker worker, Connection connection) throws IOException;
-    }
-
-    private void open(Worker worker, EndpointSource source) throws IOException {
-        ProgressEngine engine = worker.engine();
-        ConnectionEvents events = new ConnectionEvents(this, engine);
-        int window = config.getReceiveBufferSize();
-        Connection fresh = new Connection(
-                new Connection.Limits(Ucx.packedVersion(), window, config.maxMessage()), events,
-                length -> alloc().directBuffer(length), metrics.traffic());
-        endpoint = source.open(worker, fresh);
-        connection = fresh;
-        input = new ChannelInput(this, fresh, engine);
-        output = new ChannelOutput(this, fresh, engine);
-        events.attach(input, output);
+    private void connect(InetSocketAddress to, InetSocketAddress from, ChannelPromise promise) throws IOException {
+        loop = loopLanes();
+        if (from != null) {
+            doBind(from);
+        }
+        ClientOpening started = new ClientOpening(this, loop, to, socket.openFor(to.getAddress()), promise);
+        opening = started;
         state = State.CONNECTING;
-        fresh.start(endpoint);
+        boolean begun = false;
+        try {
+            started.start();
+            begun = true;
+        } finally {
+            if (!begun) {
+                opening.close();
+                opening = null;
+                state = State.UNCONNECTED;
+                closeSocket(false);
+            }
+        }
+    }
+
+    /** Which id of its loop this channel has, to be given back at its end. */
+    void channelId(int id) {
+        channelId = id;
+    }
+
+    /**
+     * The connection is made.
+     *
+     * @param reasons why no better lane was taken
+     * @param silenceMillis that the peer's host may be silent for, as far as the lane has to see to it; 0 for no limit
+     * @param events  of the control socket so far
+     */
+    void opened(Lane made, List<String> reasons, int silenceMillis, int events) {
+        Opening opened = opening;
+        opening = null;
+        lane = made;
+        input = new ChannelInput(this, made, loop.engine());
+        PeerWatch peerWatch = silenceMillis == 0 ? null : new PeerWatch(eventLoop(), made, silenceMillis);
+        output = new ChannelOutput(this, made, loop.engine(), peerWatch, writes);
+        made.listener(new ChannelEvents(this, input, output));
+        laneName = made.name();
+        transports = made.transports();
+        if (state == State.DECLINING) {
+            linger.opened(made, output);
+            return;
+        }
+        state = State.ACTIVE;
+        wasActive = true;
+        metrics.opened(reasons);
+        OrderlyExit.add(this);
         if (readBeforeConnect) {
             readBeforeConnect = false;
             input.beginRead();
         }
-    }
-
-    void opened() {
-        if (isLingering()) {
-            linger.advance();
-            return;
-        }
-        if (state != State.CONNECTING) {
-            // Closed before the turn came.
-            return;
-        }
-        if (!connection.isOpen()) {
-            // Lost again, which is about to be reported; but not if the peer's stream has ended in good order.
-            if (connection.closeReason() == CloseReason.ORDERLY) {
-                connectFailed(new ConnectException("Connection closed by the peer right after the handshake"));
-            }
-            return;
-        }
-        try {
-            local = endpoint.localAddress();
-            lane = endpoint.lane();
-            transports = endpoint.transports();
-        } catch (IOException e) {
-            // Lost again, which is about to be reported: then there are no addresses to be had.
-            connectFailed(e);
-            return;
-        }
-        remote = attempt.remote();
-        if (lane.equals(NETWORK_LANE)) {
-            PeerProbe.opened(local, remote);
-        }
-        state = State.ACTIVE;
-        wasActive = true;
-        metrics.opened();
-        OrderlyExit.add(this);
-        boolean wanted = takeAttempt().succeed();
+        boolean wanted = opened.succeed();
         pipeline().fireChannelActive();
         if (!wanted) {
-            // Cancelled while it was connecting.
             unsafe().close(voidPromise());
         } else if (state == State.ACTIVE) {
-            // What was flushed meanwhile, and what came while a read was pending: messages can overtake the HELLO.
+            lane.socketReady(events);
+            // What was flushed meanwhile, and what came while a read was pending.
             ((UcxSocketUnsafe) unsafe()).flushNow();
             input.arrived();
         }
     }
 
-    /** The open connection is lost; it is told when everything that came before has been read. */
-    void broken(IOException cause) {
-        failure = cause;
-        input.failed(cause);
-    }
-
-    void connectFailed(IOException cause) {
-        if (state != State.CONNECTING) {
-            return;
+    /**
+     * There is no connection.
+     *
+     * @param lastWords what the peer is still to be told, or {@code null} if there is nothing to be told
+     */
+    void openingFailed(Queue<ByteBuf> lastWords) {
+        opening = null;
+        if (lastWords != null) {
+            socket.bidFarewell(loop, lastWords, eventLoop());
         }
-        // Before it is closed: a close waits for a handshake that is still under way.
-        teardown();
-        ConnectAttempt failed = takeAttempt();
-        metrics.failed(connection, failed.remote(), cause, HandshakeFailure.CLOSED_BY_PEER);
-        Throwable named = ((UcxSocketUnsafe) unsafe()).naming(failed, cause);
-        if (incoming == null) {
+        closeSocket(false);
+        if (state == State.DECLINING) {
+            linger.end();
+        } else {
             state = State.UNCONNECTED;
-            // The channel may be connected once more; who has asked for bytes, or asks now, gets those that come then.
-            readBeforeConnect = input.isReadPending();
-            input = null;
         }
-        if (!failed.fail(named)) {
-            logger.debug("Closed a connection from {} before it was open: {}", remote, cause.getMessage());
-            unsafe().close(voidPromise());
-        }
-    }
-
-    private ConnectAttempt takeAttempt() {
-        ConnectAttempt taken = attempt;
-        attempt = null;
-        return taken;
     }
 
     private final class UcxSocketUnsafe extends AbstractUnsafe {
@@ -303,11 +287,8 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
                 if (state != State.UNCONNECTED) {
                     throw new AlreadyConnectedException();
                 }
-                InetSocketAddress to = ConnectAttempt.checked(remoteAddress);
-                InetSocketAddress from = localAddress == null ? bindAddress : ConnectAttempt.checked(localAddress);
-                Worker worker = loopEngine().workerForConnecting(to);
-                open(worker, (w, listener) -> w.connect(to, from, listener));
-                attempt = ConnectAttempt.connecting(UcxSocketChannel.this, to, promise);
+                UcxSocketChannel.this.connect(ClientOpening.checked(remoteAddress),
+                        localAddress == null ? null : ClientOpening.checked(localAddress), promise);
             } catch (Throwable t) {
                 if (t instanceof IOException) {
                     metrics.failed(HandshakeFailure.LOCAL_FAILURE, remoteAddress, t);
@@ -317,15 +298,15 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
             }
         }
 
-        Throwable naming(ConnectAttempt failed, Throwable cause) {
-            return failed.naming(annotateConnectException(cause, failed.remote()));
+        /** Netty's, which names the address. */
+        Throwable annotated(Throwable cause, SocketAddress address) {
+            return annotateConnectException(cause, address);
         }
 
         @Override
         protected void flush0() {
             if (state == State.CONNECTING) {
                 // Goes on when the connection is open, even if the channel has been closed by then.
-                output.defer(outboundBuffer());
                 return;
             }
             super.flush0();
@@ -341,19 +322,10 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
                 // The peer may end the connection in the same turn in which it has taken the last bytes.
                 output.complete();
             }
-            return config.getSoLinger() != 0 && !abandoned && (isOpening() || canDeliver())
-                    ? UcxSocketChannel.this::lingerThenClose : null;
-        }
-
-        /** Whether the peer, who may be through with the handshake already, has to see an orderly end. */
-        private boolean isOpening() {
-            return incoming != null && state == State.CONNECTING && connection.isOpening();
-        }
-
-        private boolean canDeliver() {
-            return state == State.ACTIVE && connection.isOpen()
-                    && (connection.outbound().isOpen() || connection.outbound().isFinishing())
-                    && connection.inbound().peerReads();
+            boolean waits = !abandoned && config.getSoLinger() != 0
+                    && (accepted && state == State.CONNECTING && opening != null
+                    || state == State.ACTIVE && lane.mustLinger(output.isDrained()));
+            return waits ? UcxSocketChannel.this::lingerThenClose : null;
         }
     }
 
@@ -385,20 +357,36 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         return state == State.ACTIVE;
     }
 
+    /** An exception that nobody expected is this channel's matter, and not its loop's. */
+    void faulted(RuntimeException cause) {
+        logger.warn("{} is closed because of an unexpected exception.", this, cause);
+        abandoned = true;
+        if (state == State.ACTIVE) {
+            pipeline().fireExceptionCaught(cause);
+        }
+        unsafe().close(voidPromise());
+        cutLinger();
+    }
+
     /**
      * Everything that came before has been read: tells the application, and fails what it still wanted to send. A peer
      * that goes when this side neither writes nor reads any more does what is expected of it.
      */
     void lost(IOException cause) {
-        if (connection.closeReason() != CloseReason.ORDERLY) {
+        if (lane.closeReason() != CloseReason.ORDERLY) {
             pipeline().fireExceptionCaught(cause);
         }
-        if (state == State.ACTIVE && !output.isDrained()) {
-            // Fails the writes with the reason, rather than with the close that follows from it.
-            ((UcxSocketUnsafe) unsafe()).flushNow();
-        }
+        // With the reason, rather than with the close that follows from it.
+        failWaiting();
         if (state == State.ACTIVE) {
             unsafe().close(unsafe().voidPromise());
+        }
+    }
+
+    /** The connection is lost: fails what waits to be sent. */
+    void failWaiting() {
+        if (state == State.ACTIVE && !output.isDrained()) {
+            ((UcxSocketUnsafe) unsafe()).flushNow();
         }
     }
 
@@ -406,8 +394,15 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
 
     @Override
     protected void doWrite(ChannelOutboundBuffer in) throws Exception {
-        endpoint.worker().catchUp();
-        output.write(in);
+        try {
+            output.write();
+        } catch (IOException e) {
+            if (!config.isAutoClose() || !lane.isReadable() && !lane.isEnding()) {
+                throw e;
+            }
+            // Netty would close the channel, and with it goes what the peer has sent before it went.
+            output.failFlushed(in, e);
+        }
         halfClose.advance();
     }
 
@@ -417,16 +412,6 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         } else if (state == State.ACTIVE) {
             ((UcxSocketUnsafe) unsafe()).flushNow();
             halfClose.advance();
-        }
-    }
-
-    /** @throws IOException if bytes cannot be sent because the connection is lost */
-    void checkWritable() throws IOException {
-        if (failure != null) {
-            throw failure;
-        }
-        if (state == State.ACTIVE && connection.outbound().isFailed()) {
-            throw new IOException("Broken pipe: the peer has closed the connection");
         }
     }
 
@@ -463,8 +448,13 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     }
 
     private void lingerThenClose(Runnable closeTask) {
-        state = state == State.CONNECTING ? State.DECLINING : State.LINGERING;
-        linger = new Linger(eventLoop(), config, connection, output, closeTask);
+        linger = new Linger(eventLoop(), config, closeTask);
+        if (state == State.CONNECTING) {
+            state = State.DECLINING;
+        } else {
+            state = State.LINGERING;
+            linger.opened(lane, output);
+        }
         linger.start();
     }
 
@@ -481,40 +471,61 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         }
         state = State.CLOSED;
         OrderlyExit.remove(this);
-        if (attempt != null) {
-            ConnectAttempt failed = takeAttempt();
-            ClosedChannelException cause = new ClosedChannelException();
-            metrics.failed(connection, failed.remote(), failed.causeOr(cause), HandshakeFailure.CANCELLED);
-            failed.fail(cause);
-        } else if (before == State.ACTIVE || before == State.LINGERING) {
-            CloseReason reason = connection.closeReason();
-            metrics.closed(reason == CloseReason.ABORTED && before == State.LINGERING
-                    ? CloseReason.CLOSE_TIMED_OUT : reason);
+        if (opening != null) {
+            Opening given = opening;
+            opening = null;
+            given.cancel();
+        } else if (wasActive && (before == State.ACTIVE || before == State.LINGERING)) {
+            metrics.closed(closeReason(before));
         }
         halfClose.closed();
-        teardown();
-        if (incoming != null) {
-            incoming.ended();
+        closeSocket(config.getSoLinger() == 0);
+    }
+
+    private CloseReason closeReason(State before) {
+        CloseReason reason = lane.closeReason();
+        if (reason != CloseReason.ABORTED || config.getSoLinger() == 0) {
+            return reason;
         }
+        if (!lane.mustLinger(output.isDrained())) {
+            // The kernel delivers what it has been given, and then the end.
+            return CloseReason.ORDERLY;
+        }
+        return before == State.LINGERING ? CloseReason.CLOSE_TIMED_OUT : reason;
+    }
+
+    private void closeSocket(boolean reset) {
+        if (lane != null) {
+            lane.close(reset);
+            output.closed();
+        }
+        // A lane sees to a reset itself.
+        socket.close(loop, reset && lane == null);
+        if (channelId != 0) {
+            loop.engine().releaseChannelId(channelId);
+            channelId = 0;
+        }
+    }
+
+    ConnectionMetrics connectionMetrics() {
+        return metrics;
+    }
+
+    /** A failed connect, named as Netty names it. */
+    Throwable annotated(Throwable cause, SocketAddress address) {
+        return ((UcxSocketUnsafe) unsafe()).annotated(cause, address);
     }
 
     /** Of a channel that has been open. Only for its loop. */
-    ProgressEngine engine() {
-        return endpoint.worker().engine();
-    }
-
-    private void teardown() {
-        if (connection != null) {
-            connection.close();
-            endpoint.close();
-        }
+    LoopLanes loop() {
+        return loop;
     }
 
     // ------------------------------------------------------------------------------------------- half-close
 
     /** Whether this side is the server's. */
     boolean isAccepted() {
-        return incoming != null;
+        return accepted;
     }
 
     @Override
@@ -528,7 +539,12 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     }
 
     @Override
-    protected void doShutdownOutput() {
+    boolean canEndOutput() {
+        return lane.isOutputOpen();
+    }
+
+    @Override
+    protected void doShutdownOutput() throws IOException {
         // Netty is going to empty it.
         writes = null;
         if (isUnconnected()) {
@@ -536,8 +552,12 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         }
         halfClose.outputEnded();
         if (state == State.ACTIVE) {
-            connection.outbound().finish(isInputShutdown() && !connection.inbound().isFinished());
-            connection.settle();
+            if (lane.failure() != null && lane.closeReason() != CloseReason.ORDERLY) {
+                // Open only because there is still something to be read.
+                throw lane.failure();
+            }
+            lane.finish(isInputShutdown() && !lane.isInputFinished());
+            lane.settle();
         }
     }
 

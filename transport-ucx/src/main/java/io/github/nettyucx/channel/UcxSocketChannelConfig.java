@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
-import io.github.nettyucx.wire.Hello;
+import io.github.nettyucx.handshake.LaneSet;
+import io.github.nettyucx.handshake.SharedSecret;
+import io.github.nettyucx.socket.SocketSetting;
+import io.github.nettyucx.wire.Limits;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultChannelConfig;
@@ -12,7 +15,9 @@ import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.SocketChannelConfig;
 
 import java.util.Map;
+import java.util.Objects;
 
+import static io.netty.util.internal.ObjectUtil.checkInRange;
 import static io.netty.util.internal.ObjectUtil.checkPositive;
 import static io.netty.util.internal.ObjectUtil.checkPositiveOrZero;
 
@@ -26,9 +31,9 @@ import static io.netty.util.internal.ObjectUtil.checkPositiveOrZero;
  * <tr><td>{@code SO_LINGER}</td><td>-1 (default): a close delivers what was flushed, as long as the peer reads;
  * 0: a close resets the connection; n: a close delivers for n seconds at most</td></tr>
  * <tr><td>{@code ALLOW_HALF_CLOSURE}</td><td>as everywhere in Netty</td></tr>
- * <tr><td>{@code SO_SNDBUF}, {@code SO_KEEPALIVE}, {@code SO_REUSEADDR}, {@code TCP_NODELAY},
- * {@code IP_TOS}</td><td>accepted and kept, without effect: UCX sends at once, and notices the death of a peer by
- * itself</td></tr>
+ * <tr><td>{@code SO_SNDBUF}, {@code SO_REUSEADDR}, {@code TCP_NODELAY}, {@code IP_TOS}</td><td>the kernel socket's; they
+ * matter where the connection's bytes go over it</td></tr>
+ * <tr><td>{@code SO_KEEPALIVE}</td><td>the kernel socket's; between two peers of this transport it is always on</td></tr>
  * </table>
  */
 public final class UcxSocketChannelConfig extends DefaultChannelConfig implements SocketChannelConfig {
@@ -40,19 +45,31 @@ public final class UcxSocketChannelConfig extends DefaultChannelConfig implement
     /** Four messages of the largest size fill the window, so that one is on its way while others are read. */
     private static final int MESSAGES_PER_WINDOW = 4;
 
-    private volatile int receiveBufferSize = DEFAULT_WINDOW;
-    private volatile int sendBufferSize = DEFAULT_WINDOW;
+    private static final int DEFAULT_PLAIN_GRACE_MILLIS = 200;
+    private static final int MAX_TRAFFIC_CLASS = 255;
+
+    private final SocketOptions socketOptions;
     private volatile int soLinger = -1;
-    private volatile int trafficClass;
-    private volatile boolean keepAlive;
-    private volatile boolean reuseAddress;
-    private volatile boolean tcpNoDelay = true;
     private volatile boolean allowHalfClosure;
+    private volatile LaneSet lanes = ConfiguredDefaults.LANES;
+    private volatile UcxConnectMode connectMode = ConfiguredDefaults.CONNECT_MODE;
+    /** {@code null} if nobody has said anything. */
+    private volatile UcxPlainPeers plainPeers = ConfiguredDefaults.PLAIN_PEERS;
+    private volatile int plainGraceMillis = DEFAULT_PLAIN_GRACE_MILLIS;
+    private volatile SharedSecret secret = ConfiguredDefaults.secret();
+    private volatile boolean translatedAddresses;
     private volatile int handshakeTimeoutMillis = DEFAULT_HANDSHAKE_TIMEOUT_MILLIS;
     private volatile int closeTimeoutMillis = DEFAULT_CLOSE_TIMEOUT_MILLIS;
 
     UcxSocketChannelConfig(UcxSocketChannel channel) {
         super(channel);
+        socketOptions = new SocketOptions(channel);
+        socketOptions.set(SocketSetting.NO_DELAY, true);
+    }
+
+    /** Those of the kernel's socket. */
+    SocketOptions socketOptions() {
+        return socketOptions;
     }
 
     @Override
@@ -60,7 +77,9 @@ public final class UcxSocketChannelConfig extends DefaultChannelConfig implement
         return getOptions(super.getOptions(), ChannelOption.SO_RCVBUF, ChannelOption.SO_SNDBUF,
                 ChannelOption.TCP_NODELAY, ChannelOption.SO_KEEPALIVE, ChannelOption.SO_REUSEADDR,
                 ChannelOption.SO_LINGER, ChannelOption.IP_TOS, ChannelOption.ALLOW_HALF_CLOSURE,
-                UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, UcxChannelOption.CLOSE_TIMEOUT_MILLIS);
+                UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, UcxChannelOption.CLOSE_TIMEOUT_MILLIS,
+                UcxChannelOption.LANES, UcxChannelOption.CONNECT_MODE, UcxChannelOption.PLAIN_PEERS,
+                UcxChannelOption.PLAIN_GRACE_MILLIS, UcxChannelOption.TRANSLATED_ADDRESSES);
     }
 
     @SuppressWarnings("unchecked")
@@ -87,6 +106,16 @@ public final class UcxSocketChannelConfig extends DefaultChannelConfig implement
             value = getHandshakeTimeoutMillis();
         } else if (option == UcxChannelOption.CLOSE_TIMEOUT_MILLIS) {
             value = getCloseTimeoutMillis();
+        } else if (option == UcxChannelOption.LANES) {
+            value = getLanes();
+        } else if (option == UcxChannelOption.CONNECT_MODE) {
+            value = connectMode();
+        } else if (option == UcxChannelOption.PLAIN_PEERS) {
+            value = plainPeersOrDefault();
+        } else if (option == UcxChannelOption.PLAIN_GRACE_MILLIS) {
+            value = getPlainGraceMillis();
+        } else if (option == UcxChannelOption.TRANSLATED_ADDRESSES) {
+            value = isTranslatedAddresses();
         } else {
             return super.getOption(option);
         }
@@ -116,43 +145,61 @@ public final class UcxSocketChannelConfig extends DefaultChannelConfig implement
             setHandshakeTimeoutMillis((Integer) value);
         } else if (option == UcxChannelOption.CLOSE_TIMEOUT_MILLIS) {
             setCloseTimeoutMillis((Integer) value);
+        } else if (option == UcxChannelOption.LANES) {
+            setLanes((String) value);
+        } else if (option == UcxChannelOption.CONNECT_MODE) {
+            setConnectMode((UcxConnectMode) value);
+        } else if (option == UcxChannelOption.PLAIN_PEERS) {
+            setPlainPeers((UcxPlainPeers) value);
+        } else if (option == UcxChannelOption.PLAIN_GRACE_MILLIS) {
+            setPlainGraceMillis((Integer) value);
+        } else if (option == UcxChannelOption.SHARED_SECRET) {
+            setSharedSecret((byte[]) value);
+        } else if (option == UcxChannelOption.TRANSLATED_ADDRESSES) {
+            setTranslatedAddresses((Boolean) value);
         } else {
             return super.setOption(option, value);
         }
         return true;
     }
 
-    /** The receive window in bytes. */
+    /** The receive window in bytes; where the bytes go over the socket, also the kernel's buffer if it has been set. */
     @Override
     public int getReceiveBufferSize() {
-        return receiveBufferSize;
+        return socketOptions.get(SocketSetting.RECEIVE_BUFFER, DEFAULT_WINDOW);
     }
 
     /**
-     * Sets the receive window.
+     * Sets the receive window, and the size of the socket's receive buffer, which the kernel otherwise chooses itself.
      *
      * @param bytes brought into the range of 4 KiB to 128 MiB, as kernels do it
      * @throws IllegalArgumentException if not positive
      */
     @Override
     public UcxSocketChannelConfig setReceiveBufferSize(int bytes) {
-        receiveBufferSize = Math.clamp(checkPositive(bytes, "SO_RCVBUF"), Hello.MIN_WINDOW, Hello.MAX_WINDOW);
+        socketOptions.set(SocketSetting.RECEIVE_BUFFER,
+                Math.clamp(checkPositive(bytes, "SO_RCVBUF"), Limits.MIN_WINDOW, Limits.MAX_WINDOW));
         return this;
+    }
+
+    /** What is announced to the peer, in bytes. */
+    int window() {
+        return getReceiveBufferSize();
     }
 
     /** The largest message that this side asks its peer to send, in bytes. */
     int maxMessage() {
-        return receiveBufferSize / MESSAGES_PER_WINDOW;
+        return window() / MESSAGES_PER_WINDOW;
     }
 
     @Override
     public int getSendBufferSize() {
-        return sendBufferSize;
+        return socketOptions.get(SocketSetting.SEND_BUFFER, DEFAULT_WINDOW);
     }
 
     @Override
     public UcxSocketChannelConfig setSendBufferSize(int bytes) {
-        sendBufferSize = checkPositive(bytes, "SO_SNDBUF");
+        socketOptions.set(SocketSetting.SEND_BUFFER, checkPositive(bytes, "SO_SNDBUF"));
         return this;
     }
 
@@ -173,45 +220,46 @@ public final class UcxSocketChannelConfig extends DefaultChannelConfig implement
 
     @Override
     public int getTrafficClass() {
-        return trafficClass;
+        return socketOptions.get(SocketSetting.TRAFFIC_CLASS, 0);
     }
 
+    /** @throws IllegalArgumentException if not from 0 to 255 */
     @Override
     public UcxSocketChannelConfig setTrafficClass(int trafficClass) {
-        this.trafficClass = trafficClass;
+        socketOptions.set(SocketSetting.TRAFFIC_CLASS, checkInRange(trafficClass, 0, MAX_TRAFFIC_CLASS, "IP_TOS"));
         return this;
     }
 
     @Override
     public boolean isKeepAlive() {
-        return keepAlive;
+        return socketOptions.get(SocketSetting.KEEP_ALIVE, 0) != 0;
     }
 
     @Override
     public UcxSocketChannelConfig setKeepAlive(boolean keepAlive) {
-        this.keepAlive = keepAlive;
+        socketOptions.set(SocketSetting.KEEP_ALIVE, keepAlive);
         return this;
     }
 
     @Override
     public boolean isReuseAddress() {
-        return reuseAddress;
+        return socketOptions.get(SocketSetting.REUSE_ADDRESS, 0) != 0;
     }
 
     @Override
     public UcxSocketChannelConfig setReuseAddress(boolean reuseAddress) {
-        this.reuseAddress = reuseAddress;
+        socketOptions.set(SocketSetting.REUSE_ADDRESS, reuseAddress);
         return this;
     }
 
     @Override
     public boolean isTcpNoDelay() {
-        return tcpNoDelay;
+        return socketOptions.get(SocketSetting.NO_DELAY, 1) != 0;
     }
 
     @Override
     public UcxSocketChannelConfig setTcpNoDelay(boolean tcpNoDelay) {
-        this.tcpNoDelay = tcpNoDelay;
+        socketOptions.set(SocketSetting.NO_DELAY, tcpNoDelay);
         return this;
     }
 
@@ -259,6 +307,87 @@ public final class UcxSocketChannelConfig extends DefaultChannelConfig implement
      */
     public UcxSocketChannelConfig setCloseTimeoutMillis(int millis) {
         closeTimeoutMillis = checkPositiveOrZero(millis, "CLOSE_TIMEOUT_MILLIS");
+        return this;
+    }
+
+    /** See {@link UcxChannelOption#LANES}. */
+    public String getLanes() {
+        return lanes.toString();
+    }
+
+    /**
+     * See {@link UcxChannelOption#LANES}.
+     *
+     * @throws IllegalArgumentException if it is no list of lanes
+     */
+    public UcxSocketChannelConfig setLanes(String list) {
+        lanes = LaneSet.parse(list);
+        return this;
+    }
+
+    LaneSet laneSet() {
+        return lanes;
+    }
+
+    /** See {@link UcxChannelOption#CONNECT_MODE}. */
+    public UcxConnectMode connectMode() {
+        return connectMode;
+    }
+
+    /** See {@link UcxChannelOption#CONNECT_MODE}. */
+    public UcxSocketChannelConfig setConnectMode(UcxConnectMode mode) {
+        connectMode = Objects.requireNonNull(mode, "mode");
+        return this;
+    }
+
+    UcxPlainPeers plainPeersOrDefault() {
+        UcxPlainPeers chosen = plainPeers;
+        return chosen != null ? chosen : secret != null ? UcxPlainPeers.REFUSE : UcxPlainPeers.SPEAKING;
+    }
+
+    /** See {@link UcxChannelOption#PLAIN_PEERS}. */
+    public UcxSocketChannelConfig setPlainPeers(UcxPlainPeers peers) {
+        plainPeers = Objects.requireNonNull(peers, "peers");
+        return this;
+    }
+
+    /** See {@link UcxChannelOption#PLAIN_GRACE_MILLIS}. */
+    public int getPlainGraceMillis() {
+        return plainGraceMillis;
+    }
+
+    /**
+     * See {@link UcxChannelOption#PLAIN_GRACE_MILLIS}.
+     *
+     * @throws IllegalArgumentException if not positive
+     */
+    public UcxSocketChannelConfig setPlainGraceMillis(int millis) {
+        plainGraceMillis = checkPositive(millis, "PLAIN_GRACE_MILLIS");
+        return this;
+    }
+
+    /**
+     * See {@link UcxChannelOption#SHARED_SECRET}; the bytes are copied.
+     *
+     * @throws IllegalArgumentException if it is too short
+     */
+    public UcxSocketChannelConfig setSharedSecret(byte[] bytes) {
+        secret = SharedSecret.of(bytes);
+        return this;
+    }
+
+    SharedSecret secret() {
+        return secret;
+    }
+
+    /** See {@link UcxChannelOption#TRANSLATED_ADDRESSES}. */
+    public boolean isTranslatedAddresses() {
+        return translatedAddresses;
+    }
+
+    /** See {@link UcxChannelOption#TRANSLATED_ADDRESSES}. */
+    public UcxSocketChannelConfig setTranslatedAddresses(boolean allowed) {
+        translatedAddresses = allowed;
         return this;
     }
 

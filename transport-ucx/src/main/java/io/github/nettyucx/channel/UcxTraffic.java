@@ -12,7 +12,8 @@ import java.util.Collection;
  * does not change. All counts begin with the connection, or with its event loop.
  * <p>
  * Counted are messages with bytes of the stream: what the application has written and flushed, cut into messages by the
- * transport. What UCX makes of them is not known.
+ * transport. What UCX makes of them is not known. Where the kernel's socket carries the bytes, each call that has moved
+ * some counts as a message.
  *
  * @see UcxSocketChannel#metrics()
  * @see UcxMetrics#lanes()
@@ -25,7 +26,7 @@ public final class UcxTraffic {
         parts.forEach(traffic::addAll);
     }
 
-    /** Bytes of the stream that were given to UCX. */
+    /** Bytes of the stream that were given to UCX, or that the kernel has taken. */
     public long bytesSent() {
         return traffic.get(TrafficCounter.BYTES_SENT);
     }
@@ -35,7 +36,7 @@ public final class UcxTraffic {
         return traffic.get(TrafficCounter.BYTES_RECEIVED);
     }
 
-    /** Messages that were given to UCX. */
+    /** Messages that were given to UCX, or to the kernel. */
     public long messagesSent() {
         return traffic.sent().sum();
     }

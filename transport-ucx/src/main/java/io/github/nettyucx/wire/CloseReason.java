@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.wire;
 
-import io.github.nettyucx.ucp.UcsStatus;
-
 /** How an open connection ended. All but {@link #ORDERLY} are resets. */
 public enum CloseReason {
     /** The peer had ended its stream, or this side its own, and what was before that had been delivered or was not wanted. */
     ORDERLY,
     /** The peer reset it, or its process has gone. */
     RESET_BY_PEER,
-    /** UCX reported another failure. */
+    /** UCX, or the kernel, reported another failure. */
     LOST,
     /** The peer broke the protocol. */
     PROTOCOL_VIOLATION,
@@ -19,8 +17,6 @@ public enum CloseReason {
     CLOSE_TIMED_OUT;
 
     static CloseReason ofFailure(int status) {
-        // As with the exceptions: see EndpointFailure.
-        return status == UcsStatus.ERR_CONNECTION_RESET || status == UcsStatus.ERR_ENDPOINT_TIMEOUT
-                ? RESET_BY_PEER : LOST;
+        return EndpointFailure.isReset(status) ? RESET_BY_PEER : LOST;
     }
 }

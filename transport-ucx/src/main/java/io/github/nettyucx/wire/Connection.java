@@ -1,177 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.wire;
 
-import io.github.nettyucx.worker.BufferAddress;
 import io.github.nettyucx.worker.EndpointListener;
 import io.github.nettyucx.worker.EndpointPort;
 import io.github.nettyucx.worker.InFlight;
 import io.github.nettyucx.worker.MessageSink;
-import io.netty.buffer.ByteBuf;
 
 import java.io.IOException;
 
 /**
- * A connection: the handshake, and then its two directions.
+ * The two directions of a byte stream over the messages of a link, which is a UCX endpoint that other connections use
+ * as well.
  * <p>
- * Both sides do the same, whoever connected: wait until the endpoint is connected, send HELLO and receive the peer's.
+ * It is made when the handshake on the control socket is nearly over, and takes messages from then on: the peer's can
+ * be faster than the last words of the handshake. It sends none before {@link #open}. Nothing that happens to it
+ * touches the link: what it has in flight when it ends is left to the worker.
+ * <p>
+ * Only the event-loop thread may call.
  */
 public final class Connection implements MessageSink, InFlight, EndpointListener {
 
     private enum State {
-        /** The endpoint connects. */
-        CONNECTING,
-        /** HELLOs are under way. */
-        GREETING,
+        /** The handshake is not over: messages are taken, and none is sent. */
+        OPENING,
         /** Bytes flow. */
         OPEN,
-        /** Nothing more is sent or told; what has arrived can still be read. */
+        /** Nothing more is sent or told, and nothing is in flight; what has arrived can still be read. */
         LOST,
         /** Given back. */
         CLOSED
     }
 
-    private static final int IN_PROGRESS = 1;
-
-    private final Limits limits;
+    private final EndpointPort port;
+    private final int channelId;
     private final ConnectionListener listener;
     private final Inbound.Allocation stash;
     private final Traffic traffic;
-    private EndpointPort port;
-    private State state = State.CONNECTING;
-    private Outbound outbound;
-    private Inbound inbound;
-    private int channelId;
+    private final Outbound outbound;
+    private final Inbound inbound;
+    private State state = State.OPENING;
     private boolean tracked;
     private boolean wanted;
-    /** Set when the connection is lost, one of them. */
-    private HandshakeFailure handshakeFailure;
+    /** Set when the connection is lost. */
     private CloseReason closeReason;
 
-    private long flush;
-    private long helloSend;
-    private long helloReceive;
-    private ByteBuf helloOut;
-    private ByteBuf helloIn;
-
     /**
-     * What this side announces.
+     * Takes messages that carry {@code channelId} from now on.
      *
-     * @param ucxVersion {@code major << 24 | minor << 16 | release}
-     * @param window     in bytes, from {@link Hello#MIN_WINDOW} to {@link Hello#MAX_WINDOW}
-     * @param maxMessage in bytes, at most the window
+     * @param channelId  that this side has announced, or is about to; not 0, and nobody else's on the port's worker
+     * @param window     that goes with it, in bytes, see {@link Limits}
+     * @param maxMessage that goes with it, in bytes, at most the window
+     * @param stash      makes the buffers for messages that arrive while nobody reads, or that are fetched ahead
+     * @param traffic    counts what goes over the connection
      */
-    public record Limits(int ucxVersion, int window, int maxMessage) {
-    }
-
-    /**
-     * @param stash   makes the buffers for the handshake, and for messages that arrive while nobody reads
-     * @param traffic counts what goes over the connection
-     */
-    public Connection(Limits limits, ConnectionListener listener, Inbound.Allocation stash, Traffic traffic) {
-        this.limits = limits;
+    public Connection(EndpointPort port, int channelId, int window, int maxMessage, ConnectionListener listener,
+                      Inbound.Allocation stash, Traffic traffic) {
+        assert channelId != 0;
+        assert Limits.allow(window, maxMessage) : window + ", " + maxMessage;
+        this.port = port;
+        this.channelId = channelId;
         this.listener = listener;
         this.stash = stash;
         this.traffic = traffic;
-    }
-
-    /** Starts the handshake on a new endpoint, of which this connection is the {@link EndpointListener}. */
-    public void start(EndpointPort endpoint) {
-        port = endpoint;
         outbound = new Outbound(port, traffic);
-        inbound = new Inbound(port, traffic, limits.window(), limits.maxMessage());
-        flush = port.flush();
-        track();
-    }
-
-    private void track() {
-        if (!tracked) {
-            tracked = true;
-            port.track(this);
-        }
-    }
-
-    // ------------------------------------------------------------------------------------------- handshake
-
-    private void greet() {
-        try {
-            helloOut = stash.allocate(Hello.LENGTH);
-            helloIn = stash.allocate(Hello.LENGTH);
-        } catch (OutOfMemoryError | RuntimeException e) {
-            // This connection's misfortune: from here it would reach the loop, and an Error ends that.
-            handshakeFailure = HandshakeFailure.NO_MEMORY;
-            lose(new IOException("no memory for the handshake: " + e.getMessage(), e));
-            return;
-        }
-        state = State.GREETING;
-        channelId = port.newChannelId();
+        inbound = new Inbound(port, traffic, window, maxMessage);
         port.register(channelId, this);
-        new Hello(Hello.VERSION, limits.ucxVersion(), channelId, limits.window(), limits.maxMessage())
-                .encode(helloOut);
-        helloReceive = port.receiveStream(BufferAddress.of(helloIn, 0, Hello.LENGTH), Hello.LENGTH);
-        helloSend = port.sendStream(BufferAddress.of(helloOut, 0, Hello.LENGTH), Hello.LENGTH);
     }
 
-    private void pollFlush() {
-        flush = finished(flush);
-        if (flush == 0) {
-            greet();
-        } else if (flush < 0) {
-            operationFailed((int) flush);
+    /**
+     * The handshake is over: from now on messages may be sent. Does nothing when the connection has been lost
+     * meanwhile, of which the listener has been told then.
+     *
+     * @param peerChannelId  as the peer has announced it; not 0
+     * @param peerWindow     as the peer has announced it, in bytes, see {@link Limits}
+     * @param peerMaxMessage as the peer has announced it, in bytes
+     */
+    public void open(int peerChannelId, int peerWindow, int peerMaxMessage) {
+        assert state != State.OPEN;
+        if (state == State.OPENING) {
+            state = State.OPEN;
+            outbound.open(peerChannelId, peerWindow, peerMaxMessage);
+            // The peer may have ended its stream already, or this side may have read or thrown away what came.
+            settle();
         }
-    }
-
-    private void pollGreeting() {
-        helloSend = finished(helloSend);
-        helloReceive = finished(helloReceive);
-        if (helloSend < 0 || helloReceive < 0) {
-            operationFailed((int) Math.min(helloSend, helloReceive));
-            return;
-        }
-        if (helloSend != 0 || helloReceive != 0) {
-            return;
-        }
-        Hello hello;
-        try {
-            helloIn.writerIndex(Hello.LENGTH);
-            hello = Hello.decode(helloIn, limits.ucxVersion());
-        } catch (ProtocolException e) {
-            violated(e);
-            return;
-        } finally {
-            releaseHellos();
-        }
-        state = State.OPEN;
-        outbound.open(hello);
-        listener.connectionOpened();
-        // The peer may have ended its stream already: messages can overtake the HELLO.
-        acknowledgeWhenComplete();
-    }
-
-    /** @return 0 if it has completed, its negative status if it has failed, or else the request */
-    private long finished(long request) {
-        if (request <= 0) {
-            return request;
-        }
-        int status = port.status(request);
-        if (status == IN_PROGRESS) {
-            return request;
-        }
-        port.free(request);
-        return status;
-    }
-
-    private void releaseHellos() {
-        helloOut.release();
-        helloIn.release();
-        helloOut = null;
-        helloIn = null;
     }
 
     // ------------------------------------------------------------------------------------------- messages
 
     @Override
     public void onMessage(long tag, long message, long length) {
-        if (state == State.LOST || state == State.CLOSED) {
+        if (!isAlive()) {
             discard(message);
             return;
         }
@@ -184,7 +102,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
                 control(type, Tag.value(tag), length);
             }
         } catch (ProtocolException e) {
-            violated(e);
+            lose(e, CloseReason.PROTOCOL_VIOLATION);
         }
     }
 
@@ -203,7 +121,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
             }
             case Tag.FIN -> {
                 inbound.finished(value != Tag.FIN_CLOSE);
-                acknowledgeWhenComplete();
+                settle();
                 listener.inputReady();
             }
             default -> {
@@ -222,7 +140,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         }
         // What is thrown away is granted again at once: nobody is going to read and to settle.
         grantIfDue();
-        trackIfInFlight();
+        trackIfBusy();
         listener.inputReady();
     }
 
@@ -240,12 +158,11 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         }
     }
 
-    private void acknowledgeWhenComplete() {
-        // Not before the HELLO has told which channel of the peer to acknowledge to.
+    private void acknowledgeIfComplete() {
+        // Not before the handshake has told which channel of the peer to acknowledge to.
         if (state == State.OPEN && inbound.complete(stash)) {
             outbound.sendFinAck();
         }
-        trackIfInFlight();
     }
 
     // ------------------------------------------------------------------------------------------- the channel's side
@@ -254,6 +171,11 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         return outbound;
     }
 
+    /**
+     * Can be read as long as the connection is not closed, also when it is lost: what has arrived before is still
+     * there. What the peer has been told to have arrived, with {@code FIN_ACK}, is there to its end, whatever becomes
+     * of the output.
+     */
     public Inbound inbound() {
         return inbound;
     }
@@ -266,9 +188,8 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         return state == State.OPEN;
     }
 
-    /** Whether the handshake is under way. */
-    public boolean isOpening() {
-        return state == State.CONNECTING || state == State.GREETING;
+    private boolean isAlive() {
+        return state == State.OPENING || state == State.OPEN;
     }
 
     /** Tells whether the channel wants to read, which decides whether messages are held or moved into buffers. */
@@ -278,11 +199,11 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
 
     /** To be called after sends and reads: has what they left in flight polled, and gives credit that is due. */
     public void settle() {
-        if (state != State.OPEN) {
-            return;
+        if (isAlive()) {
+            grantIfDue();
+            acknowledgeIfComplete();
+            trackIfBusy();
         }
-        grantIfDue();
-        acknowledgeWhenComplete();
     }
 
     private void grantIfDue() {
@@ -293,15 +214,16 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
 
     /** Nobody reads any more: what has come and what will come is thrown away. */
     public void discardInput() {
-        if (inbound != null) {
-            inbound.discard();
-            settle();
-        }
+        inbound.discard();
+        settle();
     }
 
-    private void trackIfInFlight() {
-        if (isBusy()) {
-            track();
+    // ------------------------------------------------------------------------------------------- in flight
+
+    private void trackIfBusy() {
+        if (!tracked && isBusy()) {
+            tracked = true;
+            port.track(this);
         }
     }
 
@@ -313,31 +235,21 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
 
     @Override
     public boolean poll() {
-        if (state == State.CONNECTING) {
-            pollFlush();
-        }
-        if (state == State.GREETING) {
-            pollGreeting();
-        }
-        tracked = switch (state) {
-            case CONNECTING, GREETING -> true;
-            case OPEN -> pollOpen();
-            case LOST, CLOSED -> false;
-        };
+        tracked = isAlive() && pollAlive();
         return tracked;
     }
 
-    private boolean pollOpen() {
+    private boolean pollAlive() {
         if (outbound.isControlInFlight()) {
             outbound.pollControls();
             // A grant that became due while another one was under way.
             grantIfDue();
         }
-        if (outbound.hasCompletions()) {
+        if (outbound.poll()) {
             listener.outputReady();
         }
         if (inbound.poll()) {
-            acknowledgeWhenComplete();
+            acknowledgeIfComplete();
             listener.inputReady();
         }
         if (outbound.isFailed()) {
@@ -345,7 +257,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         } else if (inbound.isFailed()) {
             operationFailed(inbound.failure());
         }
-        return state == State.OPEN && isBusy();
+        return isAlive() && isBusy();
     }
 
     /** UCX can fail an operation and keep the endpoint: then nobody else would tell of it. */
@@ -357,71 +269,75 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
 
     // ------------------------------------------------------------------------------------------- ends
 
+    /** The link has failed, and every message that had arrived before has been delivered. */
     @Override
     public void endpointFailed(int status) {
-        if (state == State.OPEN && inbound.isComplete()) {
-            // The peer said that it would send no more, and is gone: no reset, but nobody reads our bytes.
-            boolean finishing = outbound.isFinishing();
-            outbound.fail(status);
-            closeReason = CloseReason.ORDERLY;
-            state = State.LOST;
-            listener.outputReady();
-            if (finishing) {
-                listener.outputAcknowledged();
-            }
-            listener.inputReady();
-        } else if (state != State.LOST && state != State.CLOSED) {
-            switch (state) {
-                case CONNECTING -> handshakeFailure = HandshakeFailure.whileConnecting(status);
-                case GREETING -> handshakeFailure = HandshakeFailure.CLOSED_BY_PEER;
-                // A peer that closes as well may do so before it has acknowledged our end.
-                default -> closeReason = outbound.isClosing()
-                        ? CloseReason.ORDERLY : CloseReason.ofFailure(status);
-            }
-            lose(reason(status));
+        if (isAlive() && !endsInOrder()) {
+            lose(EndpointFailure.of(status), ofLoss(CloseReason.ofFailure(status)));
         }
     }
 
-    @Override
-    public boolean expects(int status) {
-        return switch (state) {
-            case CONNECTING -> EndpointListener.isRefusal(status);
-            case OPEN -> inbound.isFinished() || outbound.isClosing();
-            default -> false;
-        };
-    }
-
-    private IOException reason(int status) {
-        return switch (state) {
-            case CONNECTING -> EndpointFailure.whileConnecting(status);
-            case GREETING -> EndpointFailure.whileGreeting(status);
-            default -> EndpointFailure.ofOpenConnection(status);
-        };
-    }
-
-    private void violated(ProtocolException cause) {
-        if (state == State.OPEN) {
-            closeReason = CloseReason.PROTOCOL_VIOLATION;
-        } else {
-            handshakeFailure = cause.refusal();
+    /**
+     * The control socket has ended, by an end of stream or by a reset, and every message that had arrived over the link
+     * before has been delivered. That is an orderly end if the peer's stream has ended and lies in memory; otherwise
+     * the connection is lost.
+     *
+     * @param cause what the listener is told if it is lost; a {@link ProtocolException} if the peer has not gone, but
+     *              said on the control socket what does not belong there
+     */
+    public void peerGone(IOException cause) {
+        if (isAlive() && !endsInOrder()) {
+            lose(cause, ofLoss(CloseReason.RESET_BY_PEER));
         }
-        lose(cause);
     }
 
-    private void lose(IOException cause) {
+    /** The peer has done elsewhere what this protocol does not allow. */
+    public void violated(ProtocolException cause) {
+        if (isAlive()) {
+            lose(cause, CloseReason.PROTOCOL_VIOLATION);
+        }
+    }
+
+    /** A peer that closes as well may do so before it has acknowledged our end. */
+    private CloseReason ofLoss(CloseReason reason) {
+        return outbound.isClosing() ? CloseReason.ORDERLY : reason;
+    }
+
+    /** If the peer has said that it would send no more, and is gone, that is no reset; but nobody reads our bytes. */
+    private boolean endsInOrder() {
+        if (state != State.OPEN || !isInputComplete()) {
+            return false;
+        }
+        boolean finishing = outbound.isFinishing();
+        closeReason = CloseReason.ORDERLY;
         state = State.LOST;
-        outbound.fail(0);
+        // Before what is in flight is given up: who waits for that has to learn that it is in vain.
+        listener.outputReady();
+        outbound.abandon();
+        if (finishing) {
+            listener.outputAcknowledged();
+        }
+        listener.inputReady();
+        return true;
+    }
+
+    private boolean isInputComplete() {
+        // It can have become so since the last turn, and then the peer has no use for an acknowledgement.
+        inbound.poll();
+        inbound.complete(stash);
+        return inbound.isComplete();
+    }
+
+    private void lose(IOException cause, CloseReason reason) {
+        state = State.LOST;
+        closeReason = reason;
+        outbound.abandon();
         inbound.fail(0);
         inbound.cutIncomplete(stash);
         listener.connectionFailed(cause);
     }
 
-    /** Why the connection was lost before it was open, or {@code null} if it was not. */
-    public HandshakeFailure handshakeFailure() {
-        return handshakeFailure;
-    }
-
-    /** How the connection, which has been open, has ended or would end if it were closed now. */
+    /** How the connection has ended, or would end if it were closed now. */
     public CloseReason closeReason() {
         if (closeReason != null) {
             return closeReason;
@@ -433,36 +349,15 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
     }
 
     /**
-     * Gives everything back; memory of operations in flight stays with the worker until UCX has completed them. The
-     * caller closes the endpoint afterwards.
+     * Gives everything back; memory of operations in flight stays with the worker until UCX has completed them, and
+     * messages that still come are dropped there. The caller lets go of the link afterwards. The peer is told nothing.
      */
     public void close() {
-        if (state == State.CLOSED) {
-            return;
-        }
-        state = State.CLOSED;
-        if (port == null) {
-            return;
-        }
-        if (channelId != 0) {
+        if (state != State.CLOSED) {
+            state = State.CLOSED;
             port.unregister(channelId);
-        }
-        if (flush > 0) {
-            port.abandon(flush, null);
-        }
-        abandon(helloSend, helloOut);
-        abandon(helloReceive, helloIn);
-        helloOut = null;
-        helloIn = null;
-        outbound.abandon();
-        inbound.discard();
-    }
-
-    private void abandon(long request, ByteBuf memory) {
-        if (request > 0) {
-            port.abandon(request, memory);
-        } else if (memory != null) {
-            memory.release();
+            outbound.abandon();
+            inbound.discard();
         }
     }
 }

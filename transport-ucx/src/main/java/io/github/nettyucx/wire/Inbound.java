@@ -41,7 +41,7 @@ public final class Inbound {
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(Inbound.class);
 
-    /** Messages that are received ahead of the one that has to complete next. */
+    /** Messages, from the one that has to complete next on, that are received while somebody reads and it is slow. */
     private static final int RECEIVE_AHEAD = 8;
     /** Held messages before further ones are moved into buffers, of a channel that does not read and of one that does. */
     private static final int HELD_LIMIT_PAUSED = 8;
@@ -75,6 +75,8 @@ public final class Inbound {
 
     /** Entries that are being received. */
     private int receiving;
+    /** The last receive took time, as a rendezvous does: those that follow are not left until a read meets them. */
+    private boolean slow;
     /** Capacity of the entries' buffers, in bytes. */
     private int allocated;
 
@@ -106,11 +108,14 @@ public final class Inbound {
         traffic.arrived((int) length);
         if (state == State.DISCARDING) {
             drop(message);
-            owed += (int) length + Outbound.MESSAGE_CHARGE;
+            owed += (int) length + Limits.MESSAGE_CHARGE;
         } else if (size >= (wanted ? HELD_LIMIT_READING : HELD_LIMIT_PAUSED)) {
             stash(message, (int) length, stash);
         } else {
             add(HELD, message, (int) length, null);
+            if (wanted) {
+                receiveAhead(stash);
+            }
         }
     }
 
@@ -122,7 +127,7 @@ public final class Inbound {
             throw new ProtocolException("the peer sent a message of " + length + " bytes; expected 1 to "
                     + maxMessage);
         }
-        long total = spent + length + Outbound.MESSAGE_CHARGE;
+        long total = spent + length + Limits.MESSAGE_CHARGE;
         if (total > window) {
             throw new ProtocolException("the peer sent " + (total - window)
                     + " bytes more than its credit allows (window: " + window + " bytes)");
@@ -174,6 +179,7 @@ public final class Inbound {
             return;
         }
         messages[index]++;
+        slow = request != 0;
         if (request == 0) {
             buffer.writerIndex(buffer.writerIndex() + length);
             kinds[index] = READY;
@@ -264,7 +270,11 @@ public final class Inbound {
         if (size == 0) {
             return null;
         }
-        if (kinds[head] != READY && !receiveHead(allocation)) {
+        if (kinds[head] == HELD) {
+            receiveHeld(head, lengths[head], allocation);
+        }
+        if (size == 0 || kinds[head] != READY) {
+            receiveAhead(allocation);
             return null;
         }
         ByteBuf buffer = buffers[head];
@@ -275,26 +285,24 @@ public final class Inbound {
         }
         buffers[head] = null;
         allocated -= buffer.capacity();
-        consumed(readable + messages[head] * Outbound.MESSAGE_CHARGE);
+        consumed(readable + messages[head] * Limits.MESSAGE_CHARGE);
         head = head + 1 & kinds.length - 1;
         size--;
+        receiveAhead(allocation);
         return buffer;
     }
 
-    private boolean receiveHead(Allocation allocation) {
-        if (kinds[head] == HELD) {
-            receiveHeld(head, lengths[head], allocation);
-            if (kinds[head] == READY) {
-                return true;
-            }
-        }
-        for (int i = 1; i < Math.min(size, RECEIVE_AHEAD) && state != State.FAILED; i++) {
+    /**
+     * Where receives take time, keeps several under way, so that the peer is not left idle between one and the next.
+     * What UCX has in its hands already waits for its reader's buffer instead.
+     */
+    private void receiveAhead(Allocation allocation) {
+        for (int i = 0; (slow || receiving > 0) && i < Math.min(size, RECEIVE_AHEAD) && state != State.FAILED; i++) {
             int index = head + i & kinds.length - 1;
             if (kinds[index] == HELD) {
-                receiveHeld(index, lengths[index], allocation);
+                receiveHeldIfPossible(index, lengths[index], allocation);
             }
         }
-        return false;
     }
 
     private void consumed(int credit) {
@@ -351,17 +359,20 @@ public final class Inbound {
 
     // ------------------------------------------------------------------------------------------- in flight
 
-    /** @return whether the head, or all that has to be complete, has made progress */
+    /**
+     * Looks which receives have completed, from the oldest on, until one has not: what follows it can be read later.
+     *
+     * @return whether the head, or all that has to be complete, has made progress
+     */
     boolean poll() {
         boolean progress = false;
         for (int i = 0; i < size && receiving > 0; i++) {
             int index = head + i & kinds.length - 1;
             if (kinds[index] == RECEIVING) {
-                if (finishReceive(index)) {
-                    progress |= i == 0 || state == State.FINISHED;
-                } else if (i >= RECEIVE_AHEAD && state == State.OPEN) {
+                if (!finishReceive(index)) {
                     break;
                 }
+                progress |= i == 0 || state == State.FINISHED;
             }
         }
         return progress;

@@ -10,17 +10,14 @@ import io.netty.util.ReferenceCounted;
  */
 public final class Outbound {
 
-    /** What a message costs beside its bytes: bounds how many small ones a peer can have to keep. */
-    public static final int MESSAGE_CHARGE = 64;
-
     enum State {
         /** The handshake is not over. */
-        CLOSED,
+        OPENING,
         /** Messages may be sent. */
         OPEN,
         /** FIN has been sent: nothing may follow. */
         FINISHED,
-        /** The endpoint is gone. */
+        /** Nothing can be sent any more. */
         FAILED
     }
 
@@ -32,7 +29,7 @@ public final class Outbound {
 
     private final EndpointPort port;
     private final Traffic traffic;
-    private State state = State.CLOSED;
+    private State state = State.OPENING;
     private int peerChannelId;
     private int peerWindow;
     private int maxMessage;
@@ -48,6 +45,8 @@ public final class Outbound {
     private final int[] flushed = new int[SLOTS];
     private int head;
     private int inFlight;
+    /** So many of them, from the oldest on, have completed, and wait to be reported. */
+    private int done;
     private int failure;
     /** FIN has been sent, and the peer has not acknowledged it; it may do so even when we cannot send any more. */
     private boolean unacknowledged;
@@ -65,13 +64,15 @@ public final class Outbound {
         this.traffic = traffic;
     }
 
-    void open(Hello peer) {
-        assert state == State.CLOSED;
+    /** What the peer has announced: where to send to, and how much. */
+    void open(int peerChannelId, int peerWindow, int peerMaxMessage) {
+        assert state == State.OPENING;
+        assert Limits.allow(peerWindow, peerMaxMessage) : peerWindow + ", " + peerMaxMessage;
         state = State.OPEN;
-        peerChannelId = peer.channelId();
-        peerWindow = peer.window();
-        maxMessage = peer.maxMessage();
-        credit = peer.window();
+        this.peerChannelId = peerChannelId;
+        this.peerWindow = peerWindow;
+        maxMessage = peerMaxMessage;
+        credit = peerWindow;
     }
 
     // ------------------------------------------------------------------------------------------- data
@@ -81,7 +82,7 @@ public final class Outbound {
         if (state != State.OPEN || inFlight == SLOTS) {
             return 0;
         }
-        return Math.max(0, Math.min(credit - MESSAGE_CHARGE, maxMessage));
+        return Math.max(0, Math.min(credit - Limits.MESSAGE_CHARGE, maxMessage));
     }
 
     /**
@@ -105,7 +106,7 @@ public final class Outbound {
      * Sends bytes of the stream. The caller must have asked for {@link #room()}.
      *
      * @param owner   of the memory; one reference is taken over when the send does not complete at once, and released
-     *                when it has
+     *                when it has, before that is reported
      * @param flushed added to the answer of {@link #completed()} when this message and those before it have completed,
      *                unless {@link #isIdle()} right after the call
      * @param grant   credit to give to the peer along with it
@@ -113,7 +114,7 @@ public final class Outbound {
      */
     public boolean send(long address, int length, ReferenceCounted owner, int flushed, int grant) {
         assert length > 0 && length <= room() : length;
-        credit -= length + MESSAGE_CHARGE;
+        credit -= length + Limits.MESSAGE_CHARGE;
         moved += length;
         long request = port.send(address, length, Tag.of(peerChannelId, Tag.DATA, grant));
         traffic.sent(length, request);
@@ -139,40 +140,56 @@ public final class Outbound {
     }
 
     /**
-     * Takes completed messages off the ring.
+     * Looks which messages have completed, from the oldest on, until one has not: that one is asked for, in every turn,
+     * and none behind it.
+     *
+     * @return whether {@link #completed()} has something to take
+     */
+    boolean poll() {
+        while (done < inFlight && isDone(head + done & SLOTS - 1)) {
+            done++;
+        }
+        return done > 0;
+    }
+
+    private boolean isDone(int slot) {
+        long request = requests[slot];
+        if (request != OK) {
+            int status = port.status(request);
+            if (status == IN_PROGRESS) {
+                return false;
+            }
+            port.free(request);
+            requests[slot] = OK;
+            ReferenceCounted owner = owners[slot];
+            owners[slot] = null;
+            if (status < 0) {
+                fail(status);
+            }
+            if (owner != null) {
+                owner.release();
+            }
+        }
+        if (state == State.FAILED) {
+            flushed[slot] = 0;
+        }
+        return true;
+    }
+
+    /**
+     * Takes the messages off the ring of which the last poll, once in a turn of the loop, has found that they have
+     * completed.
      *
      * @return the sum of their {@code flushed}
      */
     public int completed() {
         int sum = 0;
-        while (inFlight > 0) {
-            long request = requests[head];
-            if (request != OK) {
-                int status = port.status(request);
-                if (status == IN_PROGRESS) {
-                    break;
-                }
-                port.free(request);
-                if (status < 0) {
-                    fail(status);
-                }
-            }
-            sum += state == State.FAILED ? 0 : flushed[head];
-            ReferenceCounted owner = owners[head];
-            owners[head] = null;
-            requests[head] = OK;
+        for (; done > 0; done--) {
+            sum += flushed[head];
             head = head + 1 & SLOTS - 1;
             inFlight--;
-            if (owner != null) {
-                owner.release();
-            }
         }
         return sum;
-    }
-
-    /** Whether {@link #completed()} would find something; the requests of a failed connection count as well. */
-    boolean hasCompletions() {
-        return inFlight > 0 && (requests[head] == OK || port.status(requests[head]) != IN_PROGRESS);
     }
 
     // ------------------------------------------------------------------------------------------- control
@@ -195,7 +212,7 @@ public final class Outbound {
 
     /** Whether a grant can be sent on its own now; one of these is in flight at a time. */
     boolean canSendCredit() {
-        return state != State.CLOSED && state != State.FAILED && controls[Tag.CREDIT] == OK;
+        return canSend() && controls[Tag.CREDIT] == OK;
     }
 
     void sendCredit(int grant) {
@@ -214,9 +231,13 @@ public final class Outbound {
     }
 
     void sendFinAck() {
-        if (state != State.CLOSED && state != State.FAILED) {
+        if (canSend()) {
             control(Tag.FIN_ACK, 0);
         }
+    }
+
+    private boolean canSend() {
+        return state == State.OPEN || state == State.FINISHED;
     }
 
     private void control(int type, int value) {
@@ -284,7 +305,7 @@ public final class Outbound {
         return state == State.FAILED;
     }
 
-    /** UCX's reason of the failure, or 0 if the peer has closed. */
+    /** UCX's reason of the failure, or 0 if the connection was lost for another one. */
     public int failure() {
         return failure;
     }
@@ -306,6 +327,7 @@ public final class Outbound {
             requests[head] = OK;
             head = head + 1 & SLOTS - 1;
         }
+        done = 0;
         for (int type = 0; type < controls.length; type++) {
             if (controls[type] != OK) {
                 port.abandon(controls[type], null);

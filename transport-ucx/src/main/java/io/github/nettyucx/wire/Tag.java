@@ -9,7 +9,7 @@ package io.github.nettyucx.wire;
  * |   channel id   |  type  |     value      |
  * +----------------+--------+----------------+
  * </pre>
- * The channel id is the one that the <em>receiver</em> chose in its {@link Hello}.
+ * The channel id is the one that the <em>receiver</em> chose, and announced in the handshake.
  */
 final class Tag {
 

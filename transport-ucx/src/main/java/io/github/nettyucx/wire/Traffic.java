@@ -33,6 +33,11 @@ public final class Traffic {
         }
     }
 
+    /** Bytes have been given to the kernel in one call. */
+    public void sent(int length) {
+        sent(length, 0);
+    }
+
     private void sent(SizeClass size, int length, long request) {
         counters.add(TrafficCounter.BYTES_SENT, length);
         sent.increment(size);
@@ -41,8 +46,8 @@ public final class Traffic {
         }
     }
 
-    /** A message is there; its bytes may still be at the peer. */
-    void arrived(int length) {
+    /** A message is there; its bytes may still be at the peer. Or the kernel has given bytes in one call. */
+    public void arrived(int length) {
         SizeClass size = SizeClass.of(length);
         arrived(size, length);
         if (lane != null) {

@@ -4,37 +4,33 @@ package io.github.nettyucx.worker;
 import io.netty.util.ReferenceCounted;
 
 /**
- * One UCX endpoint as the wire protocol sees it.
+ * One UCX endpoint as the wire protocol sees it: a link between two workers, which all channels between them share.
  * <p>
  * Every operation that may take time answers with a <em>status pointer</em>: 0 if it has completed already, a negative
  * {@code ucs_status_t} if it has failed, or a positive request that has to be polled with {@link #status(long)} and
- * given back with {@link #free(long)}. Memory that is handed over must stay valid until then.
+ * given back with {@link #free(long)}. Memory that is handed over must stay valid until then. Requests make progress in
+ * the turns of the loop, so asking for one more than once in a turn is a waste.
  * <p>
  * Only the event-loop thread may call.
  */
 public interface EndpointPort {
 
-    /** Completes when the endpoint is connected; nothing may be sent before that (UCX reorders it otherwise). */
-    long flush();
-
-    /** Sends on the endpoint's ordered byte stream, which is used for the handshake only. */
-    long sendStream(long address, long length);
-
-    /** Receives exactly {@code length} bytes of the endpoint's byte stream. */
-    long receiveStream(long address, long length);
-
-    /** Sends a tagged message. Messages of one endpoint arrive in the order of these calls. */
+    /**
+     * Sends a tagged message. Messages of one endpoint arrive in the order of these calls. None is lost as long as the
+     * endpoint lasts; to whom they go is for the receiving worker to find out by the channel id in the tag.
+     */
     long send(long address, long length, long tag);
 
     /**
-     * Receives a message that a {@link MessageSink} was given. A {@code length} smaller than the message's discards
-     * the rest, and completes with {@code UCS_ERR_MESSAGE_TRUNCATED}.
+     * Receives a message that a {@link MessageSink} was given; possible also when the endpoint has failed. A
+     * {@code length} smaller than the message's discards the rest, and completes with
+     * {@code UCS_ERR_MESSAGE_TRUNCATED}.
      */
     long receive(long message, long address, long length);
 
     /**
-     * Whether UCX has reported the endpoint's failure, and the {@link EndpointListener} is about to be told of it, with
-     * the reason.
+     * Whether UCX has reported the endpoint's failure, and {@link EndpointListener#endpointFailed} is about to tell of
+     * it, with the reason.
      */
     boolean isFailing();
 
@@ -46,21 +42,18 @@ public interface EndpointPort {
 
     /**
      * Leaves a running request to the worker, which frees it and releases {@code owner} when UCX has completed it,
-     * however long that takes.
+     * however long that takes. The endpoint stays as it is: other channels use it.
      *
      * @param owner of the memory that the request uses, or {@code null}
      */
     void abandon(long request, ReferenceCounted owner);
 
-    /** Has {@code operation} polled in every turn of the loop until it answers {@code false}. */
+    /** Has {@code operation} polled once in every turn of the loop until it answers {@code false}. */
     void track(InFlight operation);
 
-    /** Has messages that carry {@code channelId} delivered to {@code sink}. */
+    /** Has messages that carry {@code channelId} delivered to {@code sink}. No other may have that id. */
     void register(int channelId, MessageSink sink);
 
-    /** Has messages that carry {@code channelId} dropped from now on. */
+    /** Has messages that carry {@code channelId} dropped, and counted, from now on. */
     void unregister(int channelId);
-
-    /** A channel id that no other channel of this worker has. */
-    int newChannelId();
 }

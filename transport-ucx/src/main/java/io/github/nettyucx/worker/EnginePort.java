@@ -16,6 +16,11 @@ public interface EnginePort {
      */
     int poll();
 
+    /** The turn that {@link #poll} began goes on with tasks, which may take long. */
+    default void busy() {
+        // Nothing that is late then.
+    }
+
     /**
      * Prepares to block.
      *

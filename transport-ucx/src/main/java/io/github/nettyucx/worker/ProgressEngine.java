@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.worker;
 
-import io.github.nettyucx.worker.UcxRuntime.Family;
+import io.github.nettyucx.socket.Epoll;
+import io.github.nettyucx.socket.IoVector;
+import io.github.nettyucx.socket.KernelRandom;
+import io.github.nettyucx.socket.KernelSocket;
+import io.netty.util.collection.IntObjectHashMap;
+import io.netty.util.collection.IntObjectMap;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -15,15 +18,16 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Everything of UCX that one event loop owns: its workers, their turn, and the wait for the next event.
+ * Everything that moves bytes for one event loop: its UCX workers, its sockets, their turn, and the wait for the next
+ * event.
  * <p>
- * Connections share the loop's main worker, with one exception: peers on the same host, which use shared memory, have
- * a worker for each of their processes, because the death of one can jam the worker that it wrote to
- * ({@link Worker#isRetired()}). Such a worker is given back when it is no longer used. What is connected to other hosts
- * shares a worker that has no shared memory.
+ * Workers are made when the first link needs them, and are given back when nobody uses them any more. Peers that use
+ * shared memory have a worker for each of their processes: one that is killed while it writes leaves a hole in the
+ * receiver's queue, behind which that worker receives nothing more from anybody.
  * <p>
  * An event loop of any shape drives it: {@link #poll()} until there is nothing to do, {@link #arm()}, and
  * {@link #await(long)} when that has succeeded. All methods but {@link #wakeup()} belong to the loop's thread.
@@ -34,113 +38,112 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
 
     /** A loop that never sleeps looks for unused workers as well, but not in every turn. */
     private static final int TURNS_PER_COLLECTION = 4096;
+    private static final long COLLECTION_NANOS = TimeUnit.MILLISECONDS.toNanos(125);
 
-    /** Beyond this many same-host workers of one loop, new processes share the main worker: each costs about 4 MB. */
-    private static final int MAX_PEER_WORKERS = 64;
+    /**
+     * How often a loop that spins looks at its sockets: a system call takes longer than a round trip through shared
+     * memory. While bytes go over sockets it looks in every turn, and for so many turns after the last of them.
+     */
+    private static final int TURNS_PER_SOCKET_LOOK = 64;
+    private static final int TURNS_OF_SOCKET_WORK = 256;
+    /** So many messages and the like make a turn count for another one, as a power of two. */
+    private static final int WORK_SHIFT = 2;
 
-    /** How long {@link #close()} lets UCX complete what was in flight on the closed endpoints. */
+    /** Of one writing call, in entries: what the kernel takes at most (UIO_MAXIOV). */
+    private static final int IOV_MAX = 1024;
+
+    /** How long {@link #close()} lets UCX complete what was in flight on the closed links. */
     private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final String name;
-    private final EventPoller poller;
+    private final Epoll epoll;
     private final Counters<WorkerCounter> counters;
+    private final Registration registration;
     private final SendBufferPool sendBuffers;
+    /** Of the kinds of links that have some. */
+    private final Map<LinkKind, RegisteredMemory> registered = new EnumMap<>(LinkKind.class);
+    private final PipePool pipes = new PipePool();
+    private final List<IdleCollector> collectors = new ArrayList<>();
+    private final IntObjectMap<Watch> watches = new IntObjectHashMap<>();
     private final ArrayDeque<Runnable> ready = new ArrayDeque<>();
     /** All workers; an array because every turn goes through it. */
     private Worker[] workers = new Worker[0];
-    private final Map<PeerKey, Worker> peerWorkers = new HashMap<>();
-    private final Map<Family, Worker> mainWorkers = new EnumMap<>(Family.class);
-    /** Those for connections that are made to other hosts. */
-    private final Map<Family, Worker> remoteWorkers = new EnumMap<>(Family.class);
+    private final Map<WorkerKey, Worker> current = new HashMap<>();
+    private final IntObjectMap<Boolean> channelIds = new IntObjectHashMap<>();
+    private IoVector ioVector;
+    /** Events that {@link #await} has found, and that have not been told. */
+    private int fetched;
+    private int turnsToSockets = TURNS_PER_SOCKET_LOOK;
+    private int turnsOfSocketWork;
+    private boolean busy;
     private long nextCollectionNanos;
     private int turnsToCollection = TURNS_PER_COLLECTION;
+    private int turn;
+    private int nextWatch;
+
+    /** A socket's watcher; the key that epoll tells has its number, so that late events of another find nobody. */
+    private record Watch(int number, SocketWatcher watcher) {
+    }
+
+    /**
+     * Which links share a worker.
+     *
+     * @param serving whether the peers connect to this side. In each of the two roles a pair of workers makes its links
+     *                in the same order on both sides, because one side alone decides when: by that order UCX matches the
+     *                two endpoints of a link
+     * @param process of the peer, where it has a worker of its own; else {@code null}
+     */
+    private record WorkerKey(LinkKind kind, boolean serving, Object process) {
+    }
 
     /**
      * @param counters that this loop's thread writes from now on
      */
     public ProgressEngine(String name, Counters<WorkerCounter> counters) throws IOException {
+        this(name, counters, Registration.CONFIGURED);
+    }
+
+    ProgressEngine(String name, Counters<WorkerCounter> counters, Registration registration) throws IOException {
         this.name = name;
         this.counters = counters;
+        this.registration = registration;
         sendBuffers = new SendBufferPool(counters);
-        poller = new EventPoller();
+        epoll = new Epoll();
     }
 
     // ------------------------------------------------------------------------------------------- workers
 
-    /** A process on this host: by its address when we connect to it, by its client id when it connects to us. */
-    private record PeerKey(Family family, Object process) {
-    }
-
-    /** The worker for connections to {@code remote}. */
-    public Worker workerForConnecting(InetSocketAddress remote) throws IOException {
-        Family family = Family.of(remote.getAddress());
-        return HostIdentity.isSameHost(remote.getAddress())
-                ? peerWorker(new PeerKey(family, remote)) : remoteWorker(family);
-    }
-
     /**
-     * The worker for connections that a listener on {@code local} was asked for by the process that calls itself
-     * {@code clientId}.
+     * The worker for new links.
+     *
+     * @param serving whether the peer has connected to this side
+     * @param process of the peer, if it is to have a worker of its own, or {@code null}
      */
-    public Worker workerForAccepting(InetAddress local, long clientId) throws IOException {
-        Family family = Family.of(local);
-        return HostIdentity.isSameHost(clientId)
-                ? peerWorker(new PeerKey(family, clientId)) : mainWorker(family);
-    }
-
-    /** The worker for listeners on {@code local}. */
-    public Worker workerForListening(InetAddress local) throws IOException {
-        return mainWorker(Family.of(local));
-    }
-
-    private Worker mainWorker(Family family) throws IOException {
-        return keptWorker(mainWorkers, family, true, "main");
-    }
-
-    private Worker remoteWorker(Family family) throws IOException {
-        return keptWorker(remoteWorkers, family, false, "remote");
-    }
-
-    private Worker keptWorker(Map<Family, Worker> kept, Family family, boolean local, String kind) throws IOException {
-        Worker worker = kept.get(family);
-        if (worker == null) {
-            worker = newWorker(family, local, kind);
-            kept.put(family, worker);
+    public Worker worker(LinkKind kind, boolean serving, Object process) throws IOException {
+        WorkerKey key = new WorkerKey(kind, serving, process);
+        if (!hasWorker(kind, serving, process)) {
+            current.put(key, newWorker(kind, serving ? "serving" : "connecting"));
         }
-        return worker;
+        return current.get(key);
     }
 
-    /** Whether it stays when nobody uses it. */
-    private boolean isKept(Worker worker) {
-        return mainWorkers.containsValue(worker) || remoteWorkers.containsValue(worker);
+    /** Whether {@link #worker} would give one that is there already. */
+    public boolean hasWorker(LinkKind kind, boolean serving, Object process) {
+        Worker worker = current.get(new WorkerKey(kind, serving, process));
+        return worker != null && !worker.isRetired();
     }
 
-    private int keptCount() {
-        return mainWorkers.size() + remoteWorkers.size();
-    }
-
-    private Worker peerWorker(PeerKey key) throws IOException {
-        Worker worker = peerWorkers.get(key);
-        if (worker != null && !worker.isRetired()) {
-            return worker;
-        }
-        if (workers.length - keptCount() >= MAX_PEER_WORKERS) {
-            return mainWorker(key.family());
-        }
-        worker = newWorker(key.family(), true, "peer");
-        peerWorkers.put(key, worker);
-        return worker;
-    }
-
-    private Worker newWorker(Family family, boolean local, String kind) throws IOException {
-        DescriptorReserve.PROCESS.beginWorker();
-        String full = name + '/' + kind;
-        Worker worker = new Worker(this, full, UcxRuntime.newWorker(family, local, full));
+    private Worker newWorker(LinkKind kind, String role) throws IOException {
+        String full = name + '/' + kind.name().toLowerCase(java.util.Locale.ROOT) + '/' + role;
+        Worker worker = new Worker(this, full, UcxRuntime.newWorker(kind, full), registered(kind));
+        boolean complete = false;
         try {
-            poller.add(worker.eventFd());
-        } catch (IOException e) {
-            worker.close();
-            throw e;
+            epoll.add(worker.eventFd(), Epoll.IN, -1);
+            complete = true;
+        } finally {
+            if (!complete) {
+                worker.close();
+            }
         }
         workers = Arrays.copyOf(workers, workers.length + 1);
         workers[workers.length - 1] = worker;
@@ -148,11 +151,10 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         return worker;
     }
 
-    /** Destroys same-host workers that have no connections: retired ones at once, others when they stay unused. */
     private void collectWorkers(long now) {
         for (Worker worker : workers) {
-            if (!isKept(worker) && worker.isDisposable(now)) {
-                peerWorkers.values().remove(worker);
+            worker.collect(now);
+            if (worker.isDisposable(now)) {
                 destroy(worker);
             }
         }
@@ -162,13 +164,133 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         List<Worker> rest = new ArrayList<>(List.of(workers));
         rest.remove(worker);
         workers = rest.toArray(new Worker[0]);
+        current.values().remove(worker);
         try {
-            poller.remove(worker.eventFd());
+            epoll.remove(worker.eventFd());
         } catch (IOException e) {
             logger.warn("Failed to stop watching a worker's descriptor.", e);
         }
         worker.close();
         counters.increment(WorkerCounter.WORKERS_DESTROYED);
+    }
+
+    /** An id that no other channel of this loop has. Random over the whole range: hard to guess, and not soon used again. */
+    public int newChannelId() {
+        int id;
+        do {
+            id = KernelRandom.nextInt();
+        } while (id == 0 || channelIds.containsKey(id));
+        channelIds.put(id, Boolean.TRUE);
+        return id;
+    }
+
+    /** Gives back what {@link #newChannelId()} gave. */
+    public void releaseChannelId(int id) {
+        channelIds.remove(id);
+    }
+
+    /** Has something that the loop keeps for a while looked at now and then. */
+    public void addCollector(IdleCollector collector) {
+        collectors.add(Objects.requireNonNull(collector, "collector"));
+    }
+
+    // ------------------------------------------------------------------------------------------- sockets
+
+    /**
+     * Tells {@code watcher} of a socket's events, until {@link #unwatch}.
+     *
+     * @param interest of {@link Epoll}; {@code ERR} and {@code HUP} always come
+     */
+    public void watch(KernelSocket socket, int interest, SocketWatcher watcher) throws IOException {
+        int number = ++nextWatch;
+        epoll.add(socket.fd(), interest, (number & 0x7fffffffL) << 32 | socket.fd());
+        watches.put(socket.fd(), new Watch(number & 0x7fffffff, watcher));
+    }
+
+    /** Tells somebody else of the socket's events from now on. Does nothing if it is not watched. */
+    public void rewatch(KernelSocket socket, SocketWatcher watcher) {
+        Watch watch = watches.get(socket.fd());
+        if (watch != null) {
+            watches.put(socket.fd(), new Watch(watch.number, watcher));
+        }
+    }
+
+    /** To be called before the socket is closed. Does nothing if it is not watched. */
+    public void unwatch(KernelSocket socket) {
+        if (watches.remove(socket.fd()) != null) {
+            try {
+                epoll.remove(socket.fd());
+            } catch (IOException e) {
+                logger.warn("Failed to stop watching a socket.", e);
+            }
+        }
+    }
+
+    /** Bytes go over a socket: the loop looks at its sockets in every turn for a while. */
+    public void noteSocketWork() {
+        turnsOfSocketWork = TURNS_OF_SOCKET_WORK;
+    }
+
+    private int pollSockets(int work) {
+        int events = fetched;
+        fetched = 0;
+        if (events == 0) {
+            if (watches.isEmpty() || !isTimeForSockets(work)) {
+                return 0;
+            }
+            events = epoll.poll();
+        }
+        for (int i = 0; i < events; i++) {
+            long key = epoll.key(i);
+            Watch watch = watches.get((int) key);
+            if (watch != null && watch.number == key >>> 32) {
+                tell(watch.watcher, epoll.events(i));
+            }
+        }
+        return events;
+    }
+
+    private boolean isTimeForSockets(int work) {
+        if (turnsOfSocketWork > 0) {
+            turnsOfSocketWork--;
+            return true;
+        }
+        if (workers.length > 0 && !busy) {
+            // A turn in which much was done was long. Without a look at the clock, which takes as long as an idle turn.
+            turnsToSockets -= 1 + (work >> WORK_SHIFT);
+            if (turnsToSockets > 0) {
+                return false;
+            }
+        }
+        busy = false;
+        turnsToSockets = TURNS_PER_SOCKET_LOOK;
+        return true;
+    }
+
+    @Override
+    public void busy() {
+        busy = true;
+    }
+
+    private void tell(SocketWatcher watcher, int events) {
+        try {
+            watcher.socketReady(events);
+        } catch (RuntimeException e) {
+            logger.warn("A socket's events could not be dealt with.", e);
+        }
+    }
+
+    /** By which files get into sockets. */
+    public PipePool pipes() {
+        return pipes;
+    }
+
+    /** For one writing call; what it holds is forgotten when that has returned. */
+    public IoVector ioVector() {
+        if (ioVector == null) {
+            ioVector = new IoVector(IOV_MAX);
+        }
+        return ioVector;
     }
 
     // ------------------------------------------------------------------------------------------- the loop's turn
@@ -178,13 +300,23 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         ready.addLast(work);
     }
 
+    /** Runs what is one channel's matter: what it throws must not end the turn of the others. */
+    void guarded(Runnable work) {
+        try {
+            work.run();
+        } catch (RuntimeException e) {
+            logger.warn("Unexpected exception in the turn of a channel.", e);
+        }
+    }
+
     /**
-     * One turn: takes what has arrived and completed on all workers, and runs what is ready because of it.
+     * One turn: takes what has arrived and completed on all workers and sockets, and runs what is ready because of it.
      *
      * @return how much was done; 0 when there was nothing to do
      */
     @Override
     public int poll() {
+        turn++;
         if (--turnsToCollection == 0) {
             turnsToCollection = TURNS_PER_COLLECTION;
             collect();
@@ -194,12 +326,18 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         for (Worker worker : all) {
             work += worker.poll();
         }
+        work += pollSockets(work);
         // Work that is scheduled by this work waits for the next turn, so that no channel starves the others.
         for (int n = ready.size(); n > 0; n--) {
-            ready.pollFirst().run();
+            guarded(ready.pollFirst());
             work++;
         }
         return work;
+    }
+
+    /** A number that the turn has which goes on, together with the tasks after it, and others that are near do not have. */
+    public int turn() {
+        return turn;
     }
 
     /**
@@ -222,12 +360,16 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     }
 
     private void collect() {
-        if (workers.length == keptCount()) {
+        if (workers.length == 0) {
             return;
         }
         long now = System.nanoTime();
         if (now - nextCollectionNanos >= 0) {
-            nextCollectionNanos = now + Worker.IDLE_NANOS / 8;
+            nextCollectionNanos = now + COLLECTION_NANOS;
+            for (IdleCollector collector : collectors) {
+                collector.collect(now);
+            }
+            registered.values().forEach(RegisteredMemory::collect);
             collectWorkers(now);
         }
     }
@@ -236,28 +378,39 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
      * The longest time to block that still lets unused workers go in time, at most {@code timeoutNanos}.
      */
     private long boundByCollection(long timeoutNanos) {
+        return isAnythingIdle() && (timeoutNanos < 0 || timeoutNanos > Worker.IDLE_NANOS)
+                ? Worker.IDLE_NANOS : timeoutNanos;
+    }
+
+    private boolean isAnythingIdle() {
         for (Worker worker : workers) {
-            if (worker.isUnused() && !isKept(worker)) {
-                return timeoutNanos < 0 ? Worker.IDLE_NANOS : Math.min(timeoutNanos, Worker.IDLE_NANOS);
+            if (worker.isUnused() || worker.orphanCount() > 0) {
+                return true;
             }
         }
-        return timeoutNanos;
+        // By index: a loop that sleeps after each message would make an iterator for each.
+        for (int i = 0; i < collectors.size(); i++) {
+            if (collectors.get(i).hasIdle()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
-     * Blocks until a worker has an event, {@link #wakeup()} is called or the time is over.
+     * Blocks until a worker or a socket has an event, {@link #wakeup()} is called or the time is over.
      *
      * @param timeoutNanos negative for no limit
      */
     @Override
     public void await(long timeoutNanos) throws IOException {
-        poller.await(boundByCollection(timeoutNanos));
+        fetched = epoll.await(boundByCollection(timeoutNanos));
     }
 
     /** Ends a running or the next {@link #await(long)}. Any thread may call. */
     @Override
     public void wakeup() {
-        poller.wakeup();
+        epoll.wakeup();
     }
 
     Counters<WorkerCounter> counters() {
@@ -266,6 +419,25 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
 
     public SendBufferPool sendBuffers() {
         return sendBuffers;
+    }
+
+    /** The send buffers for links of a kind, of which there must be a worker before one is taken. */
+    public SendBufferPool sendBuffers(LinkKind kind) {
+        RegisteredMemory memory = registered(kind);
+        return memory == null ? sendBuffers : memory.sendBuffers();
+    }
+
+    /** @return {@code null} for links that need none */
+    private RegisteredMemory registered(LinkKind kind) {
+        if (!registration.appliesTo(kind)) {
+            return null;
+        }
+        RegisteredMemory memory = registered.get(kind);
+        if (memory == null) {
+            memory = new RegisteredMemory(kind, counters);
+            registered.put(kind, memory);
+        }
+        return memory;
     }
 
     /** UCX workers that this loop has at the moment. */
@@ -291,7 +463,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         return count;
     }
 
-    /** Gives everything back. All endpoints and listeners must have been closed. */
+    /** Gives everything back. All channels must have been closed, and all links. */
     @Override
     public void close() {
         long deadline = System.nanoTime() + CLOSE_NANOS;
@@ -300,19 +472,25 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         }
         for (Worker worker : workers) {
             if (!worker.isUnused()) {
-                logger.warn("{} still has open endpoints after {} s; it is left to the end of the process.",
+                logger.warn("{} still has open links after {} s; it is left to the end of the process.",
                         worker, TimeUnit.NANOSECONDS.toSeconds(CLOSE_NANOS));
+                registered.values().remove(worker.registered());
                 continue;
             }
             worker.close();
             counters.increment(WorkerCounter.WORKERS_DESTROYED);
         }
         workers = new Worker[0];
-        peerWorkers.clear();
-        mainWorkers.clear();
-        remoteWorkers.clear();
+        current.clear();
+        watches.clear();
+        collectors.clear();
+        registered.values().forEach(RegisteredMemory::close);
         sendBuffers.close();
-        poller.close();
+        pipes.close();
+        if (ioVector != null) {
+            ioVector.close();
+        }
+        epoll.close();
     }
 
     private boolean allQuiet() {

@@ -21,11 +21,16 @@ public final class SendBuffer extends AbstractReferenceCounted {
     private final SendBufferPool pool;
     private final ByteBuf memory;
     private final long address;
+    private final MemorySlab slab;
 
-    SendBuffer(SendBufferPool pool, ByteBuf memory, long address) {
+    /**
+     * @param slab that the memory is a part of, or {@code null}
+     */
+    SendBuffer(SendBufferPool pool, ByteBuf memory, long address, MemorySlab slab) {
         this.pool = pool;
         this.memory = memory;
         this.address = address;
+        this.slab = slab;
     }
 
     /** Where the gathered bytes are written to. */
@@ -58,6 +63,11 @@ public final class SendBuffer extends AbstractReferenceCounted {
     /** Of the memory's first byte. */
     public long address() {
         return address;
+    }
+
+    /** The registered memory that this is a part of, or {@code null}. */
+    MemorySlab slab() {
+        return slab;
     }
 
     @Override

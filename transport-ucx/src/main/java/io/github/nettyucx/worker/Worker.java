@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.worker;
 
-import io.github.nettyucx.ucp.ConnectionHandler;
-import io.github.nettyucx.ucp.UcpConnectionRequest;
-import io.github.nettyucx.ucp.UcpEndpoint;
-import io.github.nettyucx.ucp.UcpListener;
 import io.github.nettyucx.ucp.UcpRequest;
 import io.github.nettyucx.ucp.UcpRequestParam;
-import io.github.nettyucx.ucp.UcpStream;
 import io.github.nettyucx.ucp.UcpTag;
 import io.github.nettyucx.ucp.UcpWorker;
 import io.github.nettyucx.ucp.UcsStatus;
@@ -17,22 +12,18 @@ import io.netty.util.collection.IntObjectMap;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.net.InetSocketAddress;
-import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A UCX worker with its endpoints, the channels that its messages go to, and its operations in flight.
+ * A UCX worker with its links, the channels that its messages go to, and its operations in flight.
  */
 public final class Worker {
 
     /** Messages that one turn takes at most, so that tasks and other workers get their share. */
     private static final int DRAIN_LIMIT = 256;
-    /** From then on UCX gets an extra turn before something is sent, and so many calls of its progress at most. */
-    private static final long HELD_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final int CATCH_UP_LIMIT = 16;
     /** How long a worker without connections waits for the next one. */
     static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -44,7 +35,15 @@ public final class Worker {
      */
     private static final long STUCK_NANOS = TimeUnit.SECONDS.toNanos(3);
 
-    private static final SecureRandom CHANNEL_IDS = new SecureRandom();
+    /**
+     * How many calls of UCX's progress that did something bring everything that had arrived before the first of them.
+     * Each takes at most some messages of each transport; what is waiting is bounded by the receive queues in shared
+     * memory, and by the sockets' and devices' buffers.
+     */
+    private static final int ARRIVED_PROGRESS_CALLS = 1024;
+
+    /** So many of them in one turn: turns of a busy loop can take milliseconds. */
+    private static final int ARRIVED_PROGRESS_CALLS_PER_TURN = 64;
 
     private final ProgressEngine engine;
     private final String name;
@@ -52,9 +51,9 @@ public final class Worker {
     private final long handle;
     private final Arena arena = Arena.ofConfined();
     private final long plainParam;
-    private final long waitAllParam;
+    /** {@code null} where UCX needs none. */
+    private final RegisteredMemory registered;
     private final long messageInfo;
-    private final long lengthOut;
 
     private final IntObjectMap<MessageSink> sinks = new IntObjectHashMap<>();
     /** The channel of the last message: in most turns it is the channel of the next one, too. */
@@ -64,111 +63,112 @@ public final class Worker {
     private final Orphans orphans;
     private InFlight[] inFlight = new InFlight[16];
     private int inFlightCount;
-    /** Endpoints that UCX has reported, and those of which their listeners have to be told. */
-    private final Queue<Endpoint> failed = new ArrayDeque<>();
-    private final Queue<Endpoint> failures = new ArrayDeque<>();
+    /** Links that UCX has reported, and those of which their users have to be told. */
+    private final Queue<Link> failed = new ArrayDeque<>();
+    private final Queue<Link> failures = new ArrayDeque<>();
+    /** Channels whose control sockets have ended. */
+    private final Queue<Ending> endings = new ArrayDeque<>();
 
-    private int endpoints;
-    private int listeners;
+    private byte[] address;
+    private int links;
+    private int pins;
     private boolean retired;
-    /** A peer has gone in good order, as far as its connection tells; its process may have died right after. */
-    private boolean suspect;
     private boolean undrained;
     private long idleSinceNanos;
-    /** When UCX has last got its turn, roughly: an idle loop does not look at the clock. */
-    private long progressedNanos;
     private final Counters<WorkerCounter> counters;
 
-    Worker(ProgressEngine engine, String name, UcpWorker ucp) {
+    /**
+     * @param registered for the kind of its links, or {@code null}
+     */
+    Worker(ProgressEngine engine, String name, UcpWorker ucp, RegisteredMemory registered) {
         this.engine = engine;
         this.name = name;
         this.ucp = ucp;
+        this.registered = registered;
         counters = engine.counters();
-        orphans = new Orphans(counters);
+        orphans = new Orphans(counters, UcpRequest::checkStatus, UcpRequest::free, System::nanoTime);
         handle = ucp.address();
         plainParam = UcpRequestParam.allocate(arena);
-        waitAllParam = UcpRequestParam.allocate(
-                arena, UcpRequestParam.OP_ATTR_FIELD_FLAGS, UcpStream.RECEIVE_FLAG_WAIT_ALL);
         messageInfo = arena.allocate(UcpTag.INFO_SIZE, 8).address();
-        lengthOut = arena.allocate(8, 8).address();
         idleSinceNanos = System.nanoTime();
     }
 
-    // ------------------------------------------------------------------------------------------- connections
+    // ------------------------------------------------------------------------------------------- links
 
-    /** Starts to connect; the answer is not connected before its {@link Endpoint#flush()} has completed. */
-    public Endpoint connect(InetSocketAddress remote, InetSocketAddress local, EndpointListener listener)
-            throws IOException {
-        return open(listener, endpoint -> ucp.connect(remote, local, true, endpoint));
-    }
-
-    /** Accepts a connection request that a listener of this or of another loop's worker has received. */
-    public Endpoint accept(UcpConnectionRequest request, EndpointListener listener) throws IOException {
-        return open(listener, endpoint -> ucp.accept(request, endpoint));
-    }
-
-    @FunctionalInterface
-    private interface EndpointSource {
-        UcpEndpoint open(Endpoint endpoint) throws IOException;
-    }
-
-    private Endpoint open(EndpointListener listener, EndpointSource source) throws IOException {
-        DescriptorReserve.PROCESS.beginConnecting();
-        Endpoint endpoint = new Endpoint(this, listener);
-        boolean opened = false;
-        try {
-            endpoint.attach(source.open(endpoint));
-            opened = true;
-        } finally {
-            if (!opened) {
-                endpoint.endConnecting(false);
-            }
+    /** What a peer needs to make its side of a link to this worker. */
+    public byte[] address() throws IOException {
+        if (address == null) {
+            address = ucp.queryAddress();
         }
-        endpointOpened();
-        return endpoint;
+        return address;
+    }
+
+    /** Makes this side of a link to the worker that has this {@link #address()}. */
+    public Link connect(byte[] peerAddress) throws IOException {
+        Link link = new Link(this);
+        link.attach(ucp.connect(peerAddress, link));
+        links++;
+        counters.increment(WorkerCounter.ENDPOINTS_OPENED);
+        return link;
     }
 
     /**
-     * @param handler called inside UCX's progress; must only take note of the request
+     * Keeps it until {@link #unpin()}, with or without links: a peer has been told its address, or is about to, and the
+     * link to him is made when he has answered.
      */
-    public UcpListener listen(InetSocketAddress address, ConnectionHandler handler) throws IOException {
-        UcpListener listener = ucp.listen(address, handler);
-        listeners++;
-        return listener;
+    public void pin() {
+        pins++;
     }
 
-    /** Gives back a listener that {@link #listen} made. */
-    public void close(UcpListener listener) {
-        listener.close();
-        listeners--;
+    public void unpin() {
+        pins--;
+        idleSinceNanos = System.nanoTime();
     }
 
-    private void endpointOpened() {
-        endpoints++;
-        counters.increment(WorkerCounter.ENDPOINTS_OPENED);
-    }
-
-    void endpointClosed() {
-        endpoints--;
+    void linkClosed() {
+        links--;
         counters.increment(WorkerCounter.ENDPOINTS_CLOSED);
         idleSinceNanos = System.nanoTime();
     }
 
     /** Called inside UCX's progress. */
-    void failed(Endpoint endpoint) {
-        failed.add(endpoint);
+    void failed(Link link) {
+        failed.add(link);
+    }
+
+    /**
+     * Has {@code report} run once, when every message has been delivered that had arrived by now. The end of a control
+     * socket tells that the peer has gone, not that everything that he sent has been taken.
+     */
+    public void afterArrived(Runnable report) {
+        endings.add(new Ending(report));
+    }
+
+    private final class Ending {
+        private final Runnable report;
+        private int progressCalls;
+        private boolean allArrived;
+
+        Ending(Runnable report) {
+            this.report = report;
+        }
+    }
+
+    /** No new links on it: UCX's numbering of its endpoints may be out of step with a peer's. */
+    public void retire() {
+        retired = true;
+    }
+
+    public boolean isRetired() {
+        return retired;
+    }
+
+    /** Runs what is one channel's matter: what it throws must not end the turn of the others. */
+    void guarded(Runnable work) {
+        engine.guarded(work);
     }
 
     // ------------------------------------------------------------------------------------------- channels
-
-    int newChannelId() {
-        int id;
-        do {
-            // Random over the whole range: an id is not used again soon, and hard to guess for another peer.
-            id = CHANNEL_IDS.nextInt();
-        } while (id == 0 || sinks.containsKey(id));
-        return id;
-    }
 
     void register(int channelId, MessageSink sink) {
         sinks.put(channelId, sink);
@@ -204,26 +204,34 @@ public final class Worker {
     }
 
     void adopt(long request, ReferenceCounted owner, Runnable whenDone) {
-        if (orphans.isEmpty()) {
+        if (orphans.add(request, owner, whenDone)) {
             track(orphans);
         }
-        orphans.add(request, owner, whenDone);
     }
 
     long handle() {
         return handle;
     }
 
-    long plainParam() {
-        return plainParam;
+    /** What a send or a receive of this memory is given. */
+    long param(long address, long length) {
+        return registered == null ? plainParam : registered.param(address, length, plainParam);
     }
 
-    long waitAllParam() {
-        return waitAllParam;
+    RegisteredMemory registered() {
+        return registered;
     }
 
-    long lengthOut() {
-        return lengthOut;
+    /** Operations are cut off of which a peer may have the keys. */
+    void retireRegistered() {
+        if (registered != null) {
+            registered.retire();
+        }
+    }
+
+    /** Whether operations of channels that are gone still use memory. */
+    boolean isMemoryInUse() {
+        return orphans.haveOwners();
     }
 
     public ProgressEngine engine() {
@@ -233,14 +241,20 @@ public final class Worker {
     // ------------------------------------------------------------------------------------------- the loop's turn
 
     /**
-     * One turn: progress, delivery of what has arrived, completions, and last the failures of endpoints, so that what
-     * a peer sent before it died is delivered before its death is.
+     * One turn: progress, delivery of what has arrived, completions, and last the failures of links and the ends of
+     * channels, so that what a peer sent before it died is delivered before its death is.
      *
      * @return how much was done; 0 when there was nothing to do
      */
     int poll() {
         boolean fed = !isHoldingBack();
-        int work = fed ? progress() : 0;
+        int work = 0;
+        if (fed) {
+            work = progress();
+            if (!endings.isEmpty()) {
+                work += bringIn(work);
+            }
+        }
         closeFailed();
         if (work != 0 || undrained) {
             work += drain();
@@ -248,11 +262,8 @@ public final class Worker {
         if (inFlightCount > 0) {
             work += pollInFlight();
         }
-        if (!failures.isEmpty() && !undrained) {
-            work += reportFailures();
-        }
-        if (work != 0 && fed) {
-            progressedNanos = System.nanoTime();
+        if (!undrained && (!failures.isEmpty() || isEndingReady())) {
+            work += reportFailures() + reportEndings();
         }
         return work;
     }
@@ -262,7 +273,38 @@ public final class Worker {
      * than this loop takes would have the failures wait for as long as they go on.
      */
     private boolean isHoldingBack() {
-        return undrained && !failures.isEmpty();
+        return undrained && (!failures.isEmpty() || isEndingReady());
+    }
+
+    private boolean isEndingReady() {
+        Ending first = endings.peek();
+        return first != null && first.allArrived;
+    }
+
+    /** What has arrived before the ends that wait for it. */
+    private int bringIn(int first) {
+        int calls = 1;
+        int last = first;
+        int work = 0;
+        while (last != 0 && calls < ARRIVED_PROGRESS_CALLS_PER_TURN) {
+            last = progress();
+            work += last;
+            calls++;
+        }
+        for (Ending ending : endings) {
+            ending.progressCalls += calls;
+            ending.allArrived |= last == 0 || ending.progressCalls >= ARRIVED_PROGRESS_CALLS;
+        }
+        return work;
+    }
+
+    private int reportEndings() {
+        int reported = 0;
+        while (isEndingReady()) {
+            guarded(endings.poll().report);
+            reported++;
+        }
+        return reported;
     }
 
     private int progress() {
@@ -274,20 +316,6 @@ public final class Worker {
         return work;
     }
 
-    /**
-     * Lets UCX find out what has happened while a handler or a task has held up the loop. To be called before
-     * something is sent: a send to a peer that has gone meanwhile would seem to succeed.
-     */
-    public void catchUp() {
-        long now = System.nanoTime();
-        if (isHoldingBack() || now - progressedNanos < HELD_UP_NANOS) {
-            return;
-        }
-        progressedNanos = now;
-        settle();
-        closeFailed();
-    }
-
     /** Lets UCX finish what it has begun. */
     void settle() {
         for (int i = 0; i < CATCH_UP_LIMIT && progress() != 0; i++) {
@@ -297,9 +325,9 @@ public final class Worker {
     }
 
     private void closeFailed() {
-        for (Endpoint endpoint = failed.poll(); endpoint != null; endpoint = failed.poll()) {
-            endpoint.closeFailed();
-            failures.add(endpoint);
+        for (Link link = failed.poll(); link != null; link = failed.poll()) {
+            link.closeFailed();
+            failures.add(link);
         }
     }
 
@@ -358,10 +386,8 @@ public final class Worker {
 
     private int reportFailures() {
         int reported = 0;
-        for (Endpoint endpoint = failures.poll(); endpoint != null; endpoint = failures.poll()) {
-            retired |= endpoint.isPeerLost();
-            suspect |= !endpoint.isRefused();
-            endpoint.reportFailure();
+        for (Link link = failures.poll(); link != null; link = failures.poll()) {
+            link.reportFailure();
             reported++;
         }
         return reported;
@@ -369,7 +395,8 @@ public final class Worker {
 
     /** @return whether the worker's descriptor will tell of the next event; otherwise there is something to do now */
     boolean arm() throws IOException {
-        if (drain() > 0 || undrained) {
+        // There can be news since the last turn: what is closed meanwhile lets UCX finish what it has begun.
+        if (undrained || drain() > 0 || !endings.isEmpty() || !failed.isEmpty() || !failures.isEmpty()) {
             return false;
         }
         int status = UcpWorker.arm(handle);
@@ -389,19 +416,20 @@ public final class Worker {
     // ------------------------------------------------------------------------------------------- life
 
     /**
-     * Whether one of the worker's peers has died. A process that is killed while it writes into shared memory leaves
-     * a hole behind which the worker receives nothing more, from anybody; so no new connection may use it.
-     * <p>
-     * When connections end as they should, those that are left show that the process lives. When none is left, nothing
-     * does.
+     * Looks at operations that take long, and retires a worker that keeps some which UCX will never complete: the
+     * receives of messages of which a peer that has died has sent only a part. They end with the worker, and so it must
+     * not go on for ever.
      */
-    boolean isRetired() {
-        return retired || suspect && endpoints == 0;
+    void collect(long now) {
+        orphans.collect(now);
+        if (!retired && orphans.isOlderThan(STUCK_NANOS, now)) {
+            retire();
+        }
     }
 
-    /** Whether nobody has an endpoint or a listener of it. */
+    /** Whether nobody has a link of it, or is about to. */
     boolean isUnused() {
-        return endpoints == 0 && listeners == 0;
+        return links == 0 && pins == 0;
     }
 
     boolean isQuiet() {
@@ -414,7 +442,7 @@ public final class Worker {
         if (!isUnused()) {
             return false;
         }
-        return orphans.isEmpty() ? retired || suspect || unusedNanos >= IDLE_NANOS : unusedNanos >= STUCK_NANOS;
+        return orphans.isEmpty() ? retired || unusedNanos >= IDLE_NANOS : unusedNanos >= STUCK_NANOS;
     }
 
     /** Operations whose channels are gone and that UCX has not completed yet. */
@@ -424,10 +452,10 @@ public final class Worker {
 
     /** Connections that have operations in flight, and operations whose channels are gone. */
     int operationCount() {
-        return orphans.isEmpty() ? inFlightCount : inFlightCount - 1 + orphans.size();
+        return inFlightCount - (orphans.isPolled() ? 1 : 0) + orphans.size();
     }
 
-    /** There must be no endpoint. */
+    /** There must be no link. */
     void close() {
         // What has come since the last turn is for channels that are gone; UCX would warn of it, message by message.
         for (int i = 0; i < CATCH_UP_LIMIT && progress() + drain() > 0; i++) {

@@ -18,5 +18,10 @@ public enum WorkerCounter {
     WORKERS_DESTROYED,
     /** Buffers that small writes are gathered in, in use and kept for the next use. */
     SEND_BUFFERS_ALLOCATED,
-    SEND_BUFFERS_RELEASED
+    SEND_BUFFERS_RELEASED,
+    /** Runs of memory that are registered with UCX, see {@link RegisteredMemory}. */
+    MEMORY_REGISTERED,
+    MEMORY_UNREGISTERED,
+    /** Sends and receives of memory that is registered. */
+    REGISTERED_OPERATIONS
 }

@@ -87,26 +87,6 @@ class BindFailureTest {
         assertServes();
     }
 
-    /** What fails in the middle of a bind is undone: by the channel, which is closed after that. */
-    @Test
-    void aPortIsFreeAfterABindThatFailedWhenItWasListenedTo() throws Exception {
-        Channel server = peers.listen(Inbox::new);
-        SocketAddress address = server.localAddress();
-        Peers.await(server.close());
-        ServerBootstrap withoutCounters = peers.server(Inbox::new).handler(new ChannelInboundHandlerAdapter() {
-            @Override
-            public void channelRegistered(ChannelHandlerContext ctx) {
-                ((CountedChannel) ctx.channel()).countBy(null);
-                ctx.fireChannelRegistered();
-            }
-        });
-        ChannelFuture bind = withoutCounters.bind(address);
-        assertInstanceOf(NullPointerException.class, Peers.awaitFailure(bind));
-        Peers.await(bind.channel().closeFuture());
-        Channel again = Peers.await(peers.server(Inbox::new).bind(address)).channel();
-        Peers.await(peers.connect(again, new Inbox()).close());
-    }
-
     @Test
     void anAddressHasToBeResolved() throws Exception {
         assertInstanceOf(UnresolvedAddressException.class, Peers.awaitFailure(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.worker.ProgressEngine;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
@@ -16,10 +17,14 @@ import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -33,6 +38,8 @@ class BlockingHandlerTest {
     private static final int BLOCK = -1;
     private static final int QUESTIONS = 200;
     private static final int LATER = 1000;
+    private static final int NEWCOMERS = 10;
+    private static final int TURNS_BEFORE = 8;
 
     private final CountDownLatch blocked = new CountDownLatch(1);
     private final CountDownLatch released = new CountDownLatch(1);
@@ -47,6 +54,46 @@ class BlockingHandlerTest {
     void norIsAnybodyWithNio() throws Exception {
         assertHoldsUpItsOwnLoopOnly(new NioEventLoopGroup(1), new NioEventLoopGroup(2), new NioEventLoopGroup(2),
                 NioServerSocketChannel.class, NioSocketChannel.class);
+    }
+
+    /** A loop with links looks at its sockets now and then only, but not after so many turns that are long. */
+    @OnEachLane
+    void aLoopThatIsFullOfTasksTakesNewConnectionsSoon() throws Exception {
+        BlockingQueue<Integer> accepted = new LinkedBlockingQueue<>();
+        AtomicInteger turn = new AtomicInteger();
+        try (Peers peers = new Peers()) {
+            ProgressEngine engine = peers.serverGroup.submit(
+                    () -> TestLoops.driver(TestLoops.first(peers.serverGroup)).engine()).get();
+            UcxServerSocketChannel server = peers.listen(() -> {
+                accepted.add(engine.turn());
+                return new ChannelInboundHandlerAdapter();
+            });
+            peers.connect(server, new ChannelInboundHandlerAdapter());
+            accepted.take();
+            server.eventLoop().execute(new Runnable() {
+                @Override
+                public void run() {
+                    turn.set(engine.turn());
+                    if (server.isOpen()) {
+                        server.eventLoop().execute(this);
+                    }
+                }
+            });
+            List<Integer> turns = new ArrayList<>();
+            for (int i = 0; i < NEWCOMERS; i++) {
+                try (RawPeer newcomer = new RawPeer()) {
+                    newcomer.connect(server.localAddress());
+                    int before = turn.get();
+                    Integer after = accepted.poll(SECONDS, TimeUnit.SECONDS);
+                    assertNotNull(after, "not accepted");
+                    turns.add(after - before);
+                }
+            }
+            // Not each of them: the kernel can have a connection wait in its own queues.
+            Collections.sort(turns);
+            assertTrue(turns.get(NEWCOMERS / 2) <= TURNS_BEFORE, () -> "accepted after turns: " + turns);
+            Peers.await(server.close());
+        }
     }
 
     private void assertHoldsUpItsOwnLoopOnly(EventLoopGroup accepting, EventLoopGroup serving, EventLoopGroup asking,
@@ -75,7 +122,7 @@ class BlockingHandlerTest {
                 other.ask(i);
                 assertEquals(i, other.answer());
             }
-            // One of them is the blocked loop's. A kernel would connect it, UCX does when the loop comes to it.
+            // One of them is the blocked loop's. The kernel connects it; the handshake waits until the loop comes to it.
             Bootstrap late = new Bootstrap().group(asking).channel(clientType);
             ChannelFuture first =
                     late.clone().handler(new ChannelInboundHandlerAdapter()).connect(server.localAddress());

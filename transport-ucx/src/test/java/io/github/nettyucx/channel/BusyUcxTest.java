@@ -55,7 +55,7 @@ class BusyUcxTest {
         private static final Timer NONE = new Timer(-1);
 
         @Override
-        public boolean isPending() {
+        public boolean isPending(boolean idle) {
             return false;
         }
 

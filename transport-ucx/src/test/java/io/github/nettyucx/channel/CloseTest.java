@@ -309,7 +309,8 @@ class CloseTest {
         Peers.await(peers.connect(server, new Inbox()).close());
     }
 
-    @OnEachLane
+    /** A kernel's socket takes its bytes at once. */
+    @OnEachLane(linksOnly = true)
     void theFirstOfSendsThatCompleteTogetherMayCloseTheChannelAbortively() throws Exception {
         Channel server = listenForRendezvous();
         for (int round = 0; round < 3; round++) {
@@ -321,7 +322,7 @@ class CloseTest {
                 writes.add(client.write(direct(20_000)));
                 writes.add(client.write(direct(20_000)));
                 client.flush();
-                assertFalse(writes.get(0).isDone());
+                assertFalse(hasRendezvous() && writes.get(0).isDone());
             }));
             Peers.await(writes.get(0));
             Peers.await(client.closeFuture());
@@ -352,6 +353,11 @@ class CloseTest {
     }
 
     /** A server to which a message of {@link #RENDEZVOUS} is under way until it is read. */
+    /** Which earlier releases are told not to use, so that each of their sends is done at once. */
+    private static boolean hasRendezvous() {
+        return Integer.parseInt(Ucx.version().split("\\.")[1]) >= 22;
+    }
+
     private Channel listenForRendezvous() throws InterruptedException {
         return peers.listen(peers.server(() -> new Inbox() {
             @Override

@@ -9,6 +9,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -23,7 +24,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  */
 final class Customers implements AutoCloseable {
 
-    private static final int STAYING = 4;
+    static final int STAYING = 4;
     private static final long PAUSE_MILLIS = 5;
     private static final long ANSWER_SECONDS = 20;
 
@@ -34,13 +35,19 @@ final class Customers implements AutoCloseable {
     private volatile boolean closing;
     private volatile Throwable failure;
     private int requests;
+    private int timed;
+    private long[] requestNanos = new long[1024];
     private int connects;
     private long worstRequestNanos;
     private long worstConnectNanos;
 
     Customers(Peers peers, Channel server) throws InterruptedException {
+        this(peers.client(new ChannelInboundHandlerAdapter()), server);
+    }
+
+    Customers(Bootstrap client, Channel server) throws InterruptedException {
         this.server = server;
-        bootstrap = peers.client(new ChannelInboundHandlerAdapter());
+        bootstrap = client;
         for (int i = 0; i < STAYING; i++) {
             staying.add(new Client());
         }
@@ -87,8 +94,7 @@ final class Customers implements AutoCloseable {
                 for (Client client : staying) {
                     long start = System.nanoTime();
                     client.ask(requests);
-                    worstRequestNanos = Math.max(worstRequestNanos, System.nanoTime() - start);
-                    requests++;
+                    answered(System.nanoTime() - start);
                 }
                 long start = System.nanoTime();
                 Client passing = new Client();
@@ -102,6 +108,33 @@ final class Customers implements AutoCloseable {
         } catch (Throwable t) {
             failure = t;
         }
+    }
+
+    private synchronized void answered(long nanos) {
+        requests++;
+        worstRequestNanos = Math.max(worstRequestNanos, nanos);
+        if (timed == requestNanos.length) {
+            requestNanos = Arrays.copyOf(requestNanos, 2 * timed);
+        }
+        requestNanos[timed++] = nanos;
+    }
+
+    /** From now on a time is taken. */
+    synchronized void beginTime() {
+        timed = 0;
+    }
+
+    /** One of those that stay. */
+    Channel channel() {
+        return staying.getFirst().channel;
+    }
+
+    /** Of the requests since {@link #beginTime()}, over connections that stay: what 99 of 100 took at most. */
+    synchronized long p99Nanos() {
+        assertTrue(timed >= 100, () -> "only " + timed + " requests");
+        long[] sorted = Arrays.copyOf(requestNanos, timed);
+        Arrays.sort(sorted);
+        return sorted[timed * 99 / 100];
     }
 
     /** How they have been served so far. */

@@ -24,6 +24,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** A connection stays with its event loop; a channel that has none yet can go elsewhere. */
 class DeregisterTest {
 
+    private static final int MUCH = 32 * 1024 * 1024;
     private static final int WINDOW = 64 * 1024;
 
     private Peers peers;
@@ -82,8 +83,8 @@ class DeregisterTest {
                 .childOption(ChannelOption.SO_RCVBUF, WINDOW));
         Channel client = peers.connect(server, inbox);
         Channel accepted = child.awaitActive();
-        // More than the window.
-        ChannelFuture write = client.writeAndFlush(Unpooled.directBuffer().writeZero(8 * WINDOW));
+        // More than the window, and than a kernel's socket takes.
+        ChannelFuture write = client.writeAndFlush(Unpooled.directBuffer().writeZero(MUCH));
         ChannelFuture close = client.close();
         Peers.await(client.eventLoop().submit(() -> { }));
         assertFalse(close.isDone());
@@ -100,7 +101,7 @@ class DeregisterTest {
     @OnEachLane
     void aBoundServerRefusesAndGoesOn() throws Exception {
         Channel server = peers.listen(Inbox::new);
-        assertRefused(server.deregister(), "a UCX listener cannot leave its event loop");
+        assertRefused(server.deregister(), "a listening socket cannot leave its event loop");
         Peers.await(peers.connect(server, new Inbox()).close());
         Peers.await(server.pipeline().deregister());
         Peers.await(server.closeFuture());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
-import io.github.nettyucx.worker.Worker;
+import io.github.nettyucx.handshake.HandshakeFailure;
+import io.github.nettyucx.wire.CloseReason;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
@@ -14,17 +15,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Bytes can overtake the HELLO of the peer that sends them, and so be there before the channel is active. */
+/**
+ * Messages over a link can be faster than the last words of the handshake, which go over the socket: they are there
+ * before the channel is active. On lane socket the stream follows those words, and cannot overtake them.
+ */
 class EarlyDataTest {
 
     private static final int LENGTH = 5;
+    private static final String TEXT = "\0".repeat(LENGTH);
     private static final long SECONDS = 15;
     /** Far below the time after which a handshake is given up, 10 s. */
     private static final long PROMPTLY_MILLIS = 3000;
-    /** One that does not say who it is. */
-    private static final long FOREIGN_CLIENT = 0;
 
     private Peers peers;
 
@@ -38,7 +42,7 @@ class EarlyDataTest {
         peers.close();
     }
 
-    @OnEachLane
+    @OnEachLane(linksOnly = true)
     void aReadThatWasAskedForBeforeTheChannelIsActiveGetsThem() throws Exception {
         Inbox child = new Inbox() {
             @Override
@@ -50,50 +54,83 @@ class EarlyDataTest {
         Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.AUTO_READ, false));
         try (ForgingPeer client = new ForgingPeer()) {
             client.connect((InetSocketAddress) server.localAddress());
-            client.hearHello();
+            client.greetUpToGo();
             client.send(ForgingPeer.DATA, 0, LENGTH);
-            client.sayHello();
-            child.awaitActive();
-            child.awaitText("\0".repeat(LENGTH));
+            // Long enough for the server to have taken it; the test holds as well if it has not.
+            Peers.await(server.eventLoop().schedule(() -> { }, 50, TimeUnit.MILLISECONDS));
+            assertEquals("", child.text(), "the channel is not open yet");
+            client.sayGo();
+            client.until(() -> child.text().equals(TEXT), "the child does not read what was sent early");
         }
     }
 
-    @OnEachLane
-    void aPeerWhoseEndIsThereWithItsHelloIsNotWaitedFor() throws Exception {
+    @OnEachLane(linksOnly = true)
+    void aPeerWhoseEndIsThereWithItsLastWordIsNotWaitedFor() throws Exception {
         CompletableFuture<UcxSocketChannel> registered = new CompletableFuture<>();
-        UcxServerSocketChannel server = peers.listen(() -> new Inbox() {
+        Inbox child = new Inbox() {
             @Override
             public void channelRegistered(ChannelHandlerContext context) {
                 registered.complete((UcxSocketChannel) context.channel());
             }
-        });
+        };
+        UcxServerSocketChannel server = peers.listen(() -> child);
         try (ForgingPeer client = new ForgingPeer()) {
             client.connect(server.localAddress());
-            client.hearHello();
+            client.greetUpToGo();
+            client.awaitLink();
             UcxSocketChannel accepted = registered.get(SECONDS, TimeUnit.SECONDS);
             CountDownLatch gone = new CountDownLatch(1);
+            // GO, the stream with its end, and the end of the socket are all there in the loop's next turn.
             Future<?> heldUp = accepted.eventLoop().submit(() -> {
                 assertTrue(gone.await(SECONDS, TimeUnit.SECONDS));
-                Worker worker = accepted.loopEngine()
-                        .workerForAccepting(server.localAddress().getAddress(), FOREIGN_CLIENT);
-                // UCX finds all of it before the next turn, as when a handler writes to others and takes its time.
-                for (int i = 0; i < 50; i++) {
-                    Thread.sleep(2);
-                    worker.catchUp();
-                }
                 return null;
             });
-            client.sayHello();
+            client.sayGo();
             client.send(ForgingPeer.DATA, 0, LENGTH);
             client.send(ForgingPeer.FIN, 1, 0);
             client.hangUp();
             long start = System.nanoTime();
             gone.countDown();
-            client.until(heldUp::isDone, "the loop is still held up");
             Peers.await(heldUp);
-            Peers.await(accepted.closeFuture());
+            client.until(accepted.closeFuture()::isDone, "the channel stays");
             long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
             assertTrue(millis < PROMPTLY_MILLIS, () -> "closed after " + millis + " ms");
+            assertEquals(TEXT, child.text());
+            assertTrue(child.exceptions().isEmpty(), () -> "an orderly end: " + child.exceptions());
+        }
+    }
+
+    /** In the handshake, or after it: the kernel may bring what was said last a little later. */
+    private long violations() {
+        UcxMetrics metrics = TestLoops.driver(TestLoops.first(peers.serverGroup)).metrics();
+        return metrics.handshakesFailed(HandshakeFailure.PROTOCOL_VIOLATION)
+                + metrics.connectionsClosed(CloseReason.PROTOCOL_VIOLATION);
+    }
+
+    @OnEachLane(linksOnly = true)
+    void bytesOnTheSocketBehindTheLastWordBreakTheProtocol() throws Exception {
+        Inbox child = new Inbox();
+        UcxServerSocketChannel server = peers.listen(() -> child);
+        try (ForgingPeer client = new ForgingPeer()) {
+            client.connect(server.localAddress());
+            client.greetUpToGo();
+            client.awaitLink();
+            CountDownLatch said = new CountDownLatch(1);
+            CountDownLatch held = new CountDownLatch(1);
+            // So that the server reads all of it at once.
+            Future<?> heldUp = server.eventLoop().submit(() -> {
+                held.countDown();
+                assertTrue(said.await(SECONDS, TimeUnit.SECONDS));
+                return null;
+            });
+            assertTrue(held.await(SECONDS, TimeUnit.SECONDS));
+            client.sayGo();
+            client.say(new byte[] {'x'});
+            said.countDown();
+            Peers.await(heldUp);
+            client.awaitEnd();
+            client.until(() -> violations() == 1, "it is no violation");
+            assertEquals("", child.text());
         }
     }
 }

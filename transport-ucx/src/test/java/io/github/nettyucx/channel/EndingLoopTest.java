@@ -43,7 +43,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  */
 class EndingLoopTest {
 
-    private static final int SECONDS = 15;
+    /** More than the 15 s that a loop gives its channels at its end, on Netty 4.2. */
+    private static final int SECONDS = 25;
     /** A connect that the server cannot take, because the child's loop has ended, fails long before its timeout. */
     private static final long PROMPTLY_MILLIS = 3000;
 
@@ -152,7 +153,8 @@ class EndingLoopTest {
                 .handler(new Discarding()).connect(childrensServer.localAddress());
         Peers.await(peers.serverGroup.submit(() -> { }));
         held.countDown();
-        assertDone("after the last turn", registration, connect, bind, write, ended);
+        // Not the bind: Netty's own bootstrap forgets its promise if the loop takes the registration and no task after it.
+        assertDone("after the last turn", registration, connect, write, ended);
         assertDone("channels of the last moment", registered.closeFuture(), connect.channel().closeFuture(),
                 bind.channel().closeFuture(), client);
         if (client.isSuccess()) {

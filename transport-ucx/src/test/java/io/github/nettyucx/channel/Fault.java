@@ -32,11 +32,11 @@ enum Fault {
     RECEIVE_ALLOCATOR,
     RECEIVE_GUESS,
     SIZE_ESTIMATOR,
-    /** Outside of what a transport guards: the loop gets it, and rests for a second. */
+    /** Outside of what Netty's own transports guard: their loops get it, and rest for a second. */
     NEW_HANDLE,
     /** The same. */
     HANDLE_RESET,
-    /** The same, of the channel that listens. */
+    /** The same, of the channel that listens, which tries it again. */
     NEW_HANDLE_OF_LISTENER;
 
     /** Whether Netty's loops log it and rest, so that it is not to be tried on loops that others use. */

@@ -1,149 +1,286 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.handshake.ClientHandshake;
+import io.github.nettyucx.handshake.Handshake;
+import io.github.nettyucx.handshake.HandshakeException;
+import io.github.nettyucx.handshake.LaneKind;
+import io.github.nettyucx.handshake.LinkException;
+import io.github.nettyucx.handshake.LinkHalf;
+import io.github.nettyucx.handshake.LinkRequest;
+import io.github.nettyucx.handshake.Outcome;
+import io.github.nettyucx.handshake.Party;
 import io.github.nettyucx.library.UcxLibrary;
+import io.github.nettyucx.socket.KernelRandom;
+import io.github.nettyucx.ucp.UcpConfig;
 import io.github.nettyucx.ucp.UcpContext;
 import io.github.nettyucx.ucp.UcpContextParams;
 import io.github.nettyucx.ucp.UcpEndpoint;
 import io.github.nettyucx.ucp.UcpFeature;
 import io.github.nettyucx.ucp.UcpRequest;
 import io.github.nettyucx.ucp.UcpRequestParam;
-import io.github.nettyucx.ucp.UcpStream;
 import io.github.nettyucx.ucp.UcpTag;
 import io.github.nettyucx.ucp.UcpWorker;
 import io.github.nettyucx.ucp.UcpWorkerParams;
 import io.github.nettyucx.ucp.UcsStatus;
 import io.github.nettyucx.ucp.UcxException;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * A client that knows the protocol and does not keep to it. It makes one connection after the other, on one worker and
- * on the test's thread.
+ * A client that knows the protocol and does not keep to it. Its handshake is the real one; the messages on its link are
+ * its own. It makes one connection after the other to one server, over one link, on the test's thread.
  */
-final class ForgingPeer implements AutoCloseable {
+final class ForgingPeer implements AutoCloseable, Handshake.Owner {
 
     static final int DATA = 1;
     static final int CREDIT = 2;
     static final int FIN = 3;
     static final int FIN_ACK = 4;
 
-    private static final long MAGIC = 0x4e65747479554358L;
-    private static final int HELLO_LENGTH = 64;
-    private static final int CHANNEL_ID_OFFSET = 16;
-    private static final int WINDOW = 1024 * 1024;
+    private static final int CHANNEL_ID = 0x12345678;
     private static final int MEMORY = 1024 * 1024;
+    private static final int HEARD = 64 * 1024;
     private static final long SECONDS = 20;
 
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment out = arena.allocate(MEMORY, Long.BYTES);
-    private final MemorySegment in = arena.allocate(HELLO_LENGTH, Long.BYTES);
-    private final MemorySegment lengthOut = arena.allocate(ValueLayout.JAVA_LONG);
     private final MemorySegment tagInfo = arena.allocate(UcpTag.INFO_SIZE, Long.BYTES);
     private final long plain = UcpRequestParam.allocate(arena);
-    private final long waitAll = UcpRequestParam.allocate(
-            arena, UcpRequestParam.OP_ATTR_FIELD_FLAGS, UcpStream.RECEIVE_FLAG_WAIT_ALL);
+    private final Party party = HandshakeBytes.newParty();
     private final UcpContext context;
     private final UcpWorker worker;
+    private final OwnLinks links = new OwnLinks();
     /** Sends that wait for a server that does not take them any more. */
     private final List<Long> pending = new ArrayList<>();
-    private UcpEndpoint endpoint;
-    private volatile int failure;
-    private int serversId;
+
+    private SocketChannel socket;
+    private ClientHandshake handshake;
+    private ByteBuf heard;
+    private boolean ended;
+    private HandshakeException failure;
+    private Outcome outcome;
+    /** GO, as long as it is held back. */
+    private ByteBuffer go;
+    private boolean holdsGoBack;
 
     ForgingPeer() throws UcxException {
         UcxLibrary.load();
-        context = UcpContext.create(new UcpContextParams().features(UcpFeature.TAG, UcpFeature.STREAM));
+        try (UcpConfig config = UcpConfig.read(null)) {
+            config.modify("TLS", Lane.current().toString());
+            context = UcpContext.create(
+                    new UcpContextParams().features(UcpFeature.TAG, UcpFeature.WAKEUP).config(config));
+        }
         worker = context.createWorker(new UcpWorkerParams());
     }
 
-    void connect(InetSocketAddress server) throws UcxException {
-        failure = UcsStatus.OK;
-        endpoint = worker.connect(server, null, false, (failed, status) -> failure = status);
-        long flush = endpoint.flushNbx(plain);
-        pending.add(flush);
-        until(() -> isDone(flush), "the connect does not end");
+    // ------------------------------------------------------------------------------------------- the handshake
+
+    void connect(InetSocketAddress server) throws IOException {
+        socket = SocketChannel.open(server);
+        socket.configureBlocking(false);
+        heard = Unpooled.buffer();
+        ended = false;
+        failure = null;
+        outcome = null;
+        handshake = new ClientHandshake(HandshakeBytes.terms(party, CHANNEL_ID, Lane.current().toString(), null,
+                (InetSocketAddress) socket.getLocalAddress(), server), links, this, KernelRandom::fill);
     }
 
-    private static boolean isDone(long statusPointer) {
-        return !UcsStatus.isRequest(statusPointer) || UcpRequest.checkStatus(statusPointer) != UcsStatus.INPROGRESS;
+    /** All of the handshake. */
+    void greet() throws IOException {
+        greetUpToGo();
+        sayGo();
     }
 
-    /** Says HELLO, and learns which channel the server has for this connection. */
-    void greet() {
-        sayHello();
-        hearHello();
+    /** All but the last word: the server knows the link by now, and waits. */
+    void greetUpToGo() {
+        holdsGoBack = true;
+        handshake.start();
+        until(() -> outcome != null || failure != null || ended, "the handshake does not end");
+        if (outcome == null) {
+            throw new AssertionError("the handshake has failed", failure);
+        }
     }
 
-    void sayHello() {
-        say(ByteBuffer.allocate(HELLO_LENGTH).putLong(MAGIC).putShort((short) 1).putShort((short) HELLO_LENGTH)
-                .putInt(Ucx.packedVersion()).putInt(0x12345678).putInt(WINDOW).putInt(WINDOW / 4).array());
+    void sayGo() throws IOException {
+        holdsGoBack = false;
+        say(go);
     }
 
-    void hearHello() {
-        long receive = UcpStream.receiveNbx(endpoint.address(), in.address(), HELLO_LENGTH, lengthOut.address(), waitAll);
-        pending.add(receive);
-        until(() -> isDone(receive), "no HELLO comes");
-        serversId = in.asByteBuffer().getInt(CHANNEL_ID_OFFSET);
+    /** On the control socket. */
+    void say(byte[] bytes) throws IOException {
+        say(ByteBuffer.wrap(bytes));
     }
 
-    /** On the stream, where HELLO is expected. */
-    void say(byte[] bytes) {
-        MemorySegment.copy(bytes, 0, out, ValueLayout.JAVA_BYTE, 0, bytes.length);
-        long send = UcpStream.sendNbx(endpoint.address(), out.address(), bytes.length, plain);
-        pending.add(send);
-        until(() -> isDone(send), "cannot say what is to be said");
+    private void say(ByteBuffer bytes) throws IOException {
+        while (bytes.hasRemaining()) {
+            socket.write(bytes);
+        }
+    }
+
+    @Override
+    public void send(ByteBuf frame) {
+        try {
+            ByteBuffer bytes = ByteBuffer.allocate(frame.readableBytes());
+            frame.readBytes(bytes);
+            frame.release();
+            bytes.flip();
+            if (holdsGoBack && bytes.get(0) == HandshakeBytes.GO) {
+                go = bytes;
+            } else {
+                say(bytes);
+            }
+        } catch (IOException e) {
+            // The next read tells as well.
+            ended = true;
+        }
+    }
+
+    @Override
+    public void opened(Outcome agreed) {
+        outcome = agreed;
+    }
+
+    @Override
+    public void failed(HandshakeException cause) {
+        failure = cause;
+    }
+
+    // ------------------------------------------------------------------------------------------- the link
+
+    private final class Half implements LinkHalf {
+
+        private final long number = KernelRandom.nextLong() | 1;
+        private final byte[] address;
+        private UcpEndpoint endpoint;
+        private long theirs;
+        private boolean failed;
+
+        Half(byte[] address) {
+            this.address = address;
+        }
+
+        @Override
+        public long number() {
+            return number;
+        }
+
+        @Override
+        public byte[] address() {
+            return address;
+        }
+
+        @Override
+        public void release() {
+            // It stays until the server does not know it any more.
+        }
+    }
+
+    /** At most one link, to the server of the test. */
+    private final class OwnLinks extends HandshakeBytes.NoLinks {
+
+        private Half link;
+
+        @Override
+        public LinkHalf match(LaneKind lane, Party server, long theirs) {
+            return link != null && !link.failed && link.theirs == theirs ? link : null;
+        }
+
+        @Override
+        public void request(LaneKind lane, Party server, LinkRequest request) {
+            forget();
+            try {
+                request.make(new Half(worker.queryAddress()));
+            } catch (UcxException e) {
+                request.unavailable(e.toString());
+            }
+        }
+
+        @Override
+        public LinkHalf complete(LinkHalf offered, long theirs, byte[] address) throws LinkException {
+            Half connected = (Half) offered;
+            connected.theirs = theirs;
+            try {
+                connected.endpoint = worker.connect(address, (endpoint, status) -> connected.failed = true);
+            } catch (UcxException e) {
+                throw new LinkException(e.toString());
+            }
+            link = connected;
+            return link;
+        }
+
+        @Override
+        public void abandon(LinkHalf offered) {
+            // Nothing has been made of it.
+        }
+
+        @Override
+        public void stale(LinkHalf half) {
+            forget();
+        }
+
+        void forget() {
+            if (link != null) {
+                pending.add(link.endpoint.closeNbx(true));
+                link = null;
+                awaitPending();
+            }
+        }
     }
 
     /** A message to the channel that the server has for this connection. */
     void send(int type, int value, int length) {
-        send(serversId, type, value, length);
+        send(outcome.peer().channelId(), type, value, length);
     }
 
     void send(int channelId, int type, int value, int length) {
-        if (failure == UcsStatus.OK) {
+        if (!links.link.failed) {
             long tag = (long) channelId << 32 | (long) type << 28 | value;
-            pending.add(UcpTag.sendNbx(endpoint.address(), out.address(), length, tag, plain));
+            pending.add(UcpTag.sendNbx(links.link.endpoint.address(), out.address(), length, tag, plain));
             worker.progress();
         }
     }
 
-    void awaitEnd() {
-        until(() -> failure != UcsStatus.OK, "the server does not close the connection");
+    /** Until UCX has connected it. */
+    void awaitLink() {
+        pending.add(links.link.endpoint.flushNbx(plain));
+        awaitPending();
     }
 
-    /** Without a word. */
-    void hangUp() {
-        long close = endpoint.closeNbx(true);
-        pending.add(close);
+    // ------------------------------------------------------------------------------------------- the end
+
+    void awaitEnd() {
+        until(() -> ended, "the server does not close the connection");
+    }
+
+    /** Without a word. The link stays. */
+    void hangUp() throws IOException {
+        socket.close();
+        ended = true;
+        awaitPending();
+        heard.release();
+    }
+
+    private void awaitPending() {
         until(() -> pending.stream().allMatch(ForgingPeer::isDone), "what was under way does not end");
         pending.stream().filter(UcsStatus::isRequest).forEach(UcpRequest::free);
         pending.clear();
-        endpoint = null;
-        while (takeMessage()) {
-            worker.progress();
-        }
     }
 
-    private boolean takeMessage() {
-        long message = UcpTag.probeNb(worker.address(), 0, 0, true, tagInfo.address());
-        if (message == 0) {
-            return false;
-        }
-        long receive = UcpTag.messageReceiveNbx(worker.address(), out.address(), 0, message, plain);
-        until(() -> isDone(receive), "a message cannot be thrown away");
-        if (UcsStatus.isRequest(receive)) {
-            UcpRequest.free(receive);
-        }
-        return true;
+    private static boolean isDone(long statusPointer) {
+        return !UcsStatus.isRequest(statusPointer) || UcpRequest.checkStatus(statusPointer) != UcsStatus.INPROGRESS;
     }
 
     void until(BooleanSupplier condition, String otherwise) {
@@ -152,17 +289,53 @@ final class ForgingPeer implements AutoCloseable {
             if (System.nanoTime() - start > TimeUnit.SECONDS.toNanos(SECONDS)) {
                 throw new AssertionError("after " + SECONDS + " s: " + otherwise);
             }
+            listen();
             if (worker.progress() == 0) {
                 Thread.onSpinWait();
+            }
+            takeMessages();
+        }
+    }
+
+    private void listen() {
+        if (ended) {
+            return;
+        }
+        try {
+            int count = heard.writeBytes(socket, HEARD);
+            ended = count < 0;
+        } catch (IOException e) {
+            // A reset is an end as well.
+            ended = true;
+        }
+        if (!handshake.isOver()) {
+            handshake.received(heard);
+        }
+    }
+
+    /** What the server sends is not looked at. */
+    private void takeMessages() {
+        for (long message = nextMessage(); message != 0; message = nextMessage()) {
+            long receive = UcpTag.messageReceiveNbx(worker.address(), out.address(), 0, message, plain);
+            while (!isDone(receive)) {
+                worker.progress();
+            }
+            if (UcsStatus.isRequest(receive)) {
+                UcpRequest.free(receive);
             }
         }
     }
 
+    private long nextMessage() {
+        return UcpTag.probeNb(worker.address(), 0, 0, true, tagInfo.address());
+    }
+
     @Override
-    public void close() {
-        if (endpoint != null) {
+    public void close() throws IOException {
+        if (socket != null && socket.isOpen()) {
             hangUp();
         }
+        links.forget();
         worker.close();
         context.close();
         arena.close();

@@ -64,22 +64,43 @@ class HandlerFaultTest {
         }
     }
 
-    @OnEachLane
-    void whatTheLoopGetsIsTriedAgainAsWithNio() throws Exception {
+    @OnEachLane(timeoutSeconds = 120)
+    void whatTheLoopOfAListenerGetsIsTriedAgainAsWithNio() throws Exception {
+        compareAlone(Fault.NEW_HANDLE_OF_LISTENER, true);
+    }
+
+    /** Netty's own loops would rest for a second, and all their channels with them. */
+    @OnEachLane(timeoutSeconds = 180)
+    void whatNobodyGuardsAgainstEndsItsChannelAndNoOther() throws Exception {
+        EventLoopGroup loops = TestLoops.newGroup(2);
         try (ExecutorService threads = Executors.newFixedThreadPool(AT_A_TIME)) {
             List<java.util.concurrent.Future<?>> exchanges = new ArrayList<>();
-            for (Fault fault : Fault.values()) {
-                if (fault.isTheLoops()) {
-                    exchanges.add(threads.submit(() -> compareAlone(fault, true)));
-                    if (fault != Fault.NEW_HANDLE_OF_LISTENER) {
-                        exchanges.add(threads.submit(() -> compareAlone(fault, false)));
-                    }
+            for (Fault fault : new Fault[] {Fault.NEW_HANDLE, Fault.HANDLE_RESET}) {
+                for (boolean onServer : new boolean[] {true, false}) {
+                    exchanges.add(threads.submit(() -> assertEndsItsChannel(fault, onServer, loops)));
+                    exchanges.add(threads.submit(() -> {
+                        String healthy = ucxExchange(Fault.NONE, onServer, loops).run();
+                        assertTrue(healthy.contains("answer sent") && !healthy.contains("caught"), healthy);
+                        return null;
+                    }));
                 }
             }
             for (java.util.concurrent.Future<?> exchange : exchanges) {
                 exchange.get();
             }
+        } finally {
+            end(loops);
         }
+    }
+
+    private Void assertEndsItsChannel(Fault fault, boolean onServer, EventLoopGroup loops) throws InterruptedException {
+        FaultyExchange exchange = ucxExchange(fault, onServer, loops);
+        String seen = exchange.run();
+        String faulty = seen.substring(seen.indexOf(onServer ? "server" : "client"));
+        assertTrue(exchange.hasThrown(), () -> fault + " was never thrown");
+        assertTrue(faulty.startsWith((onServer ? "server" : "client") + " [active, caught "), seen);
+        assertTrue(seen.contains("inactive"), seen);
+        return null;
     }
 
     private Void compareAlone(Fault fault, boolean onServer) throws InterruptedException {

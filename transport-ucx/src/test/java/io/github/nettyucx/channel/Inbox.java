@@ -29,6 +29,11 @@ class Inbox extends ChannelInboundHandlerAdapter {
         return active.get(SECONDS, TimeUnit.SECONDS);
     }
 
+    /** Whether it has been told of a channel that is open. */
+    boolean isActive() {
+        return active.isDone();
+    }
+
     void awaitInputShutdown() throws InterruptedException, ExecutionException, TimeoutException {
         inputShutdown.get(SECONDS, TimeUnit.SECONDS);
     }

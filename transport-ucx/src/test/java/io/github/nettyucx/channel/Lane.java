@@ -4,30 +4,29 @@ package io.github.nettyucx.channel;
 import java.util.Locale;
 import java.util.Set;
 
-/** What carries the bytes. A process chooses it once, before it loads UCX. */
+/** What carries the bytes. Tests run in a JVM for each, in which every connection has to take that lane. */
 public enum Lane {
-    SHM("shm,tcp", Set.of("sysv", "posix")),
-    TCP("tcp", Set.of("tcp"));
+    SHM(Set.of("sysv", "posix")),
+    TCP(Set.of("tcp")),
+    SOCKET(Set.of("socket"));
 
     /** What a JVM that was started for a lane has the lane's name in. */
     static final String PROPERTY = "io.github.nettyucx.test.lane";
 
-    private final String tls;
     private final Set<String> transports;
 
-    Lane(String tls, Set<String> transports) {
-        this.tls = tls;
+    Lane(Set<String> transports) {
         this.transports = transports;
     }
 
-    /** The one that this JVM was started for; shared memory, which is what UCX chooses on one host, in any other. */
+    /** The one that this JVM was started for; shared memory, which is what is chosen on one host, in any other. */
     public static Lane current() {
         return valueOf(System.getProperty(PROPERTY, "shm").toUpperCase(Locale.ROOT));
     }
 
-    /** In the syntax of {@code UCX_TLS}. */
-    public String tls() {
-        return tls;
+    /** Whether the bytes go over a link of UCX. */
+    public boolean isLink() {
+        return this != SOCKET;
     }
 
     /** Whether a channel that {@linkplain UcxSocketChannel#lane() says} that it uses this transport uses this lane. */

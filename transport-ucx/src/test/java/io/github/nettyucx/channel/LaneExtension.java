@@ -24,7 +24,8 @@ final class LaneExtension implements TestTemplateInvocationContextProvider {
 
     @Override
     public Stream<TestTemplateInvocationContext> provideTestTemplateInvocationContexts(ExtensionContext context) {
-        return Arrays.stream(Lane.values()).map(OnLane::new);
+        OnEachLane test = context.getRequiredTestMethod().getAnnotation(OnEachLane.class);
+        return Arrays.stream(test.lanes()).filter(lane -> lane.isLink() || !test.linksOnly()).map(OnLane::new);
     }
 
     private record OnLane(Lane lane) implements TestTemplateInvocationContext, InvocationInterceptor {
@@ -56,16 +57,18 @@ final class LaneExtension implements TestTemplateInvocationContextProvider {
                                                 ReflectiveInvocationContext<Method> method,
                                                 ExtensionContext context) throws Throwable {
             invocation.skip();
-            // Kept by the class's context, which closes it after the class's last test.
-            ExtensionContext.Store jvms = context.getParent().orElseThrow().getParent().orElseThrow()
-                    .getStore(ExtensionContext.Namespace.create(LaneExtension.class));
+            Class<?> testClass = context.getRequiredTestClass();
+            // Kept by a context that closes it after the class's last test, or after the last of all.
+            ExtensionContext keeper = testClass.isAnnotationPresent(OwnJvm.class)
+                    ? context.getParent().orElseThrow().getParent().orElseThrow() : context.getRoot();
+            ExtensionContext.Store jvms = keeper.getStore(ExtensionContext.Namespace.create(LaneExtension.class));
             LaneJvm jvm = jvms.get(lane, LaneJvm.class);
             if (jvm == null || !jvm.isAlive()) {
-                jvm = new LaneJvm(lane, context.getRequiredTestClass());
+                jvm = new LaneJvm(lane);
                 jvms.put(lane, jvm);
             }
             Method test = method.getExecutable();
-            jvm.run(test.getName(), Duration.ofSeconds(test.getAnnotation(OnEachLane.class).timeoutSeconds()));
+            jvm.run(testClass, test.getName(), Duration.ofSeconds(test.getAnnotation(OnEachLane.class).timeoutSeconds()));
         }
     }
 }

@@ -25,9 +25,9 @@ public final class LaneJvm implements AutoCloseable {
     private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
     private final Thread reader;
 
-    LaneJvm(Lane lane, Class<?> testClass) throws IOException {
+    LaneJvm(Lane lane) throws IOException {
         this.lane = lane;
-        process = new ProcessBuilder(command(lane, LaneMain.class, testClass.getName()))
+        process = new ProcessBuilder(command(lane, LaneMain.class))
                 .redirectErrorStream(true).start();
         commands = process.outputWriter();
         reader = Thread.ofPlatform().daemon().name("output of lane " + lane).start(this::forwardOutput);
@@ -56,7 +56,7 @@ public final class LaneJvm implements AutoCloseable {
                 command.add("-D" + name + '=' + System.getProperty(name));
             }
         }
-        command.add("-Dio.github.nettyucx.tls=" + lane.tls());
+        command.add("-Dio.github.nettyucx.lanes=" + lane);
         command.add("-D" + Lane.PROPERTY + '=' + lane);
         command.addAll(flags);
         command.add("-cp");
@@ -88,8 +88,8 @@ public final class LaneJvm implements AutoCloseable {
     }
 
     /** Runs one test method, and fails as it does. */
-    void run(String method, Duration timeout) throws IOException, InterruptedException {
-        commands.write(method + '\n');
+    void run(Class<?> testClass, String method, Duration timeout) throws IOException, InterruptedException {
+        commands.write(testClass.getName() + ' ' + method + '\n');
         commands.flush();
         String answer = answers.poll(timeout.toSeconds(), TimeUnit.SECONDS);
         if (answer == null) {

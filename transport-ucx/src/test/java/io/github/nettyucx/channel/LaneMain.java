@@ -17,7 +17,7 @@ import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 
-/** The program of a {@link LaneJvm}: runs methods of one test class, whose names it reads from its input. */
+/** The program of a {@link LaneJvm}: runs methods of test classes, whose names it reads from its input. */
 final class LaneMain {
 
     /** What stands before an answer in the output: the test and UCX write there as well. */
@@ -31,10 +31,11 @@ final class LaneMain {
 
     public static void main(String[] arguments) throws IOException {
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in));
-        for (String method = commands.readLine(); method != null; method = commands.readLine()) {
+        for (String command = commands.readLine(); command != null; command = commands.readLine()) {
             String answer = PASSED;
             try {
-                run(Class.forName(arguments[0]), method);
+                int space = command.indexOf(' ');
+                run(Class.forName(command.substring(0, space)), command.substring(space + 1));
             } catch (Throwable failure) {
                 StringWriter trace = new StringWriter();
                 failure.printStackTrace(new PrintWriter(trace));

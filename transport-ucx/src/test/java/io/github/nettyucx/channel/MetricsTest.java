@@ -2,7 +2,7 @@
 package io.github.nettyucx.channel;
 
 import io.github.nettyucx.wire.CloseReason;
-import io.github.nettyucx.wire.HandshakeFailure;
+import io.github.nettyucx.handshake.HandshakeFailure;
 import io.github.nettyucx.wire.SizeClass;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import java.net.InetSocketAddress;
-import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -73,7 +72,7 @@ class MetricsTest {
 
     // ------------------------------------------------------------------------------------------- traffic
 
-    @OnEachLane
+    @OnEachLane(linksOnly = true)
     void bothSidesCountTheSameBytesAndMessages() throws Exception {
         Inbox inbox = new Inbox();
         UcxServerSocketChannel listening = peers.listen(() -> inbox);
@@ -115,8 +114,30 @@ class MetricsTest {
         assertEquals(0, client().messagesForUnknownChannels());
     }
 
+    /** What one call has given to the kernel, or taken from it, is nothing that both sides have in common. */
+    @OnEachLane(lanes = Lane.SOCKET)
+    void bothSidesOfASocketCountTheSameBytes() throws Exception {
+        Inbox inbox = new Inbox();
+        UcxServerSocketChannel listening = peers.listen(() -> inbox);
+        UcxSocketChannel channel = peers.connect(listening, new Inbox());
+        int length = 200 * KIB;
+        Peers.await(channel.writeAndFlush(Unpooled.directBuffer().writeZero(length)));
+        inbox.awaitText("\0".repeat(length));
+        UcxTraffic sent = channel.metrics();
+        UcxTraffic received = inbox.awaitActive().metrics();
+        assertEquals(length, sent.bytesSent());
+        assertEquals(length, received.bytesReceived());
+        assertTrue(sent.messagesSent() >= 1);
+        assertTrue(received.messagesReceived() >= 1);
+        assertEquals(0, sent.bytesReceived() + received.bytesSent());
+        assertEquals(Set.of("socket"), client().lanes().keySet());
+        assertEquals(length, client().lanes().get("socket").bytesSent());
+        assertEquals(length, server().lanes().get("socket").bytesReceived());
+        assertEquals(0, sent.creditWaits() + sent.sendsDeferred() + received.creditMessagesSent());
+    }
+
     /** Over shared memory UCX may have sent it eagerly, as far as there was room. */
-    @OnEachLane
+    @OnEachLane(linksOnly = true)
     void aLargeSendIsInFlightUntilItIsRead() throws Exception {
         int length = 2 * KIB * KIB;
         Inbox inbox = new Inbox();
@@ -158,7 +179,7 @@ class MetricsTest {
         assertTrue(client().sendBufferBytes() > 0);
     }
 
-    @OnEachLane
+    @OnEachLane(linksOnly = true)
     void aPeerThatDoesNotReadIsWaitedFor() throws Exception {
         Inbox inbox = new Inbox();
         UcxServerSocketChannel listening = peers.listen(peers.server(() -> inbox)
@@ -194,9 +215,12 @@ class MetricsTest {
                     peers.client(new Inbox()).option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 200).connect(port));
             awaitCount(1, () -> client().handshakesFailed(HandshakeFailure.TIMED_OUT));
             awaitCount(0, () -> client().endpoints());
+            // The first one's, which is over.
+            silent.accept();
             ChannelFuture cancelled = peers.client(new Inbox()).connect(port);
             // Not before the connect has begun.
-            awaitCount(1, () -> client().endpoints());
+            silent.accept();
+            silent.hear(HandshakeBytes.HELLO_LENGTH);
             cancelled.cancel(false);
             Peers.await(cancelled.channel().closeFuture());
             awaitCount(1, () -> client().handshakesFailed(HandshakeFailure.CANCELLED));
@@ -222,38 +246,31 @@ class MetricsTest {
             silent.awaitEnd();
         }
         awaitCount(1, () -> server().handshakesFailed(HandshakeFailure.TIMED_OUT));
-
-        UcxServerSocketChannel full = peers.listen(peers.server(Inbox::new)
-                .option(ChannelOption.AUTO_READ, false).option(ChannelOption.SO_BACKLOG, 1)
-                .option(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, 500));
-        ChannelFuture first = peers.client(new Inbox()).connect(full.localAddress());
-        ChannelFuture second = peers.client(new Inbox()).connect(full.localAddress());
-        Peers.awaitFailure(first);
-        Peers.awaitFailure(second);
-        awaitCount(1, () -> server().handshakesFailed(HandshakeFailure.BACKLOG_FULL));
-        awaitCount(1, () -> server().handshakesFailed(HandshakeFailure.NOT_ACCEPTED));
-        assertEquals(2, client().handshakesFailed(HandshakeFailure.REJECTED));
-
-        try (Socket stranger = new Socket(listening.localAddress().getAddress(), full.localAddress().getPort())) {
-            awaitCount(1, () -> server().strangersTurnedAway());
-        }
+        assertEquals(1, server().strangersTurnedAway());
     }
 
     @OnEachLane
-    void whoAsksTwiceToBeConnectedIsAStranger() throws Exception {
-        byte[] message = ConnectBytes.capture(peers);
-        UcxServerSocketChannel listening = peers.listen(peers.server(Inbox::new)
-                .option(ChannelOption.AUTO_READ, false).option(ChannelOption.SO_BACKLOG, 1));
-        InetSocketAddress address = listening.localAddress();
-        try (Socket stranger = new Socket(address.getAddress(), address.getPort())) {
-            stranger.setTcpNoDelay(true);
-            stranger.getOutputStream().write(message);
-            // There is no room for another one, so the stranger's is there.
-            Peers.awaitFailure(peers.client(new Inbox()).connect(address));
-            assertEquals(0, server().strangersTurnedAway());
-            stranger.getOutputStream().write(message);
-            awaitCount(1, () -> server().strangersTurnedAway());
+    void whoBreaksTheHandshakeIsAStrangerAndCostsNothingOfUcx() throws Exception {
+        UcxServerSocketChannel listening = peers.listen(Inbox::new);
+        byte[] hello = HandshakeBytes.hello("shm,tcp,socket");
+        try (RawPeer stranger = new RawPeer()) {
+            stranger.connect(listening.localAddress());
+            stranger.say(HandshakeBytes.with16(hello, HandshakeBytes.VERSION, 1));
+            stranger.awaitEnd();
         }
+        try (RawPeer stranger = new RawPeer()) {
+            stranger.connect(listening.localAddress());
+            stranger.say(HandshakeBytes.with32(hello, HandshakeBytes.CHANNEL_ID, 0));
+            stranger.awaitEnd();
+        }
+        try (RawPeer stranger = new RawPeer()) {
+            stranger.connect(listening.localAddress());
+        }
+        awaitCount(3, () -> server().strangersTurnedAway());
+        assertEquals(1, server().handshakesFailed(HandshakeFailure.OTHER_PROTOCOL_VERSION));
+        assertEquals(1, server().handshakesFailed(HandshakeFailure.PROTOCOL_VIOLATION));
+        assertEquals(1, server().handshakesFailed(HandshakeFailure.CLOSED_BY_PEER));
+        assertEquals(0, server().workers() + server().endpoints());
     }
 
     // ------------------------------------------------------------------------------------------- ends
@@ -295,12 +312,16 @@ class MetricsTest {
     @OnEachLane
     void loopsCountTheirTurnsAndTheirSleep() throws Exception {
         assertEquals(0, client().progressCalls(), "the loop has not begun");
-        UcxSocketChannel channel = peers.connect(peers.listen(Inbox::new), new Inbox());
+        Inbox inbox = new Inbox();
+        UcxSocketChannel channel = peers.connect(peers.listen(() -> inbox), new Inbox());
+        channel.writeAndFlush(Unpooled.copiedBuffer("question", StandardCharsets.ISO_8859_1));
+        inbox.awaitText("question");
         UcxMetrics before = client();
+        boolean link = Lane.current().isLink();
         assertTrue(before.progressCalls() >= before.progressCallsWithWork());
-        assertTrue(before.progressCallsWithWork() > 0);
-        assertTrue(before.workers() >= 1);
-        assertEquals(1, before.endpoints());
+        assertEquals(link, server().progressCallsWithWork() > 0);
+        assertEquals(link, before.workers() >= 1);
+        assertEquals(link ? 1 : 0, before.endpoints());
         for (int i = 0; i < 10; i++) {
             // The loop has to be asleep when the task comes.
             Thread.sleep(20);

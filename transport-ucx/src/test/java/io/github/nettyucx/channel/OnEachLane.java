@@ -10,8 +10,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * A test that runs once on every {@link Lane}. UCX's transports are chosen once per process, so the method runs in a
- * JVM that was started for its lane and serves the tests of one class.
+ * A test that runs once on every {@link Lane}, in a JVM that was started for the lane and serves the tests of all
+ * classes but those that have {@link OwnJvm}.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
@@ -19,6 +19,12 @@ import java.lang.annotation.Target;
 @ExtendWith(LaneExtension.class)
 public @interface OnEachLane {
 
+    /** Whether the test is about what links do, and has nothing to say of the lane that is the kernel's socket. */
+    boolean linksOnly() default false;
+
     /** When the test is given up, in seconds. */
     int timeoutSeconds() default 60;
+
+    /** Not all of them, where a test has connections of all lanes at the same time. */
+    Lane[] lanes() default {Lane.SHM, Lane.TCP, Lane.SOCKET};
 }

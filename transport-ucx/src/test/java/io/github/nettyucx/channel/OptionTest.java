@@ -49,7 +49,6 @@ class OptionTest {
         assertKept(server, ChannelOption.SO_BACKLOG, 0, 17);
         assertKept(server, ChannelOption.SO_REUSEADDR, true, false);
         assertKept(server, ChannelOption.SO_RCVBUF, 64 * KIB, 128 * KIB);
-        assertKept(server, UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, 1, Integer.MAX_VALUE);
         assertKept(server, ChannelOption.AUTO_READ, false);
     }
 
@@ -74,6 +73,8 @@ class OptionTest {
         assertFalse(socket.setOption(ChannelOption.SO_BACKLOG, 17));
         assertFalse(server.setOption(ChannelOption.TCP_NODELAY, true));
         assertFalse(server.setOption(UcxChannelOption.CLOSE_TIMEOUT_MILLIS, 17));
+        // Of the channels that a server accepts.
+        assertFalse(server.setOption(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, 17));
     }
 
     @Test
@@ -116,8 +117,6 @@ class OptionTest {
         assertRefused(server, ChannelOption.SO_BACKLOG, -1);
         assertRefused(server, ChannelOption.SO_RCVBUF, 0);
         assertRefused(server, ChannelOption.SO_RCVBUF, -1);
-        assertRefused(server, UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, 0);
-        assertRefused(server, UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, -1);
     }
 
     private static void assertRefused(ChannelConfig config, ChannelOption<Integer> option, int value) {

@@ -1,121 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
-import io.github.nettyucx.library.UcxLibrary;
-import io.github.nettyucx.ucp.UcpConnectionRequest;
-import io.github.nettyucx.ucp.UcpContext;
-import io.github.nettyucx.ucp.UcpContextParams;
-import io.github.nettyucx.ucp.UcpEndpoint;
-import io.github.nettyucx.ucp.UcpFeature;
-import io.github.nettyucx.ucp.UcpListener;
-import io.github.nettyucx.ucp.UcpRequest;
-import io.github.nettyucx.ucp.UcpRequestParam;
-import io.github.nettyucx.ucp.UcpStream;
-import io.github.nettyucx.ucp.UcpWorker;
-import io.github.nettyucx.ucp.UcpWorkerParams;
-import io.github.nettyucx.ucp.UcsStatus;
-import io.github.nettyucx.ucp.UcxException;
-import io.github.nettyucx.worker.Doorkeeper;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.ArrayDeque;
-import java.util.Queue;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 
-/** A program that speaks UCX, but has a protocol of its own. Everything it does it does on the test's thread. */
+/** A program that speaks TCP, and has a protocol of its own. */
 public final class RawPeer implements AutoCloseable {
 
-    private static final long SECONDS = 15;
+    private static final int SECONDS = 15;
 
-    private final Arena arena = Arena.ofConfined();
-    private final UcpContext context;
-    private final UcpWorker worker;
-    private final long plain = UcpRequestParam.allocate(arena);
-    private final Queue<UcpConnectionRequest> requests = new ArrayDeque<>();
-    private UcpEndpoint endpoint;
-    /** {@code null} if nobody was let in. */
-    private Doorkeeper doorkeeper;
-    private volatile int failure = UcsStatus.OK;
+    private ServerSocket listener;
+    private Socket socket;
 
-    public RawPeer() throws UcxException {
-        UcxLibrary.load();
-        context = UcpContext.create(new UcpContextParams().features(UcpFeature.TAG, UcpFeature.STREAM));
-        worker = context.createWorker(new UcpWorkerParams());
+    public void connect(InetSocketAddress server) throws IOException {
+        socket = new Socket(server.getAddress(), server.getPort());
+        socket.setTcpNoDelay(true);
     }
 
-    public void connect(InetSocketAddress server) throws UcxException {
-        endpoint = worker.connect(server, null, false, (failed, status) -> failure = status);
-        complete(endpoint.flushNbx(plain));
+    public InetSocketAddress listen() throws IOException {
+        listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        listener.setSoTimeout((int) TimeUnit.SECONDS.toMillis(SECONDS));
+        return (InetSocketAddress) listener.getLocalSocketAddress();
     }
 
-    public InetSocketAddress listen() throws UcxException {
-        UcpListener listener = worker.listen(Peers.loopback(0), requests::add);
-        doorkeeper = new Doorkeeper(listener.localAddress(), () -> Integer.MAX_VALUE, new AtomicLong());
-        return listener.localAddress();
+    public void accept() throws IOException {
+        socket = listener.accept();
+        socket.setTcpNoDelay(true);
     }
 
-    public void accept() throws UcxException {
-        until(() -> !requests.isEmpty(), "nobody connects");
-        endpoint = worker.accept(requests.remove(), (failed, status) -> failure = status);
-        complete(endpoint.flushNbx(plain));
+    public void say(byte[] bytes) throws IOException {
+        socket.getOutputStream().write(bytes);
     }
 
-    public void say(byte[] bytes) throws UcxException {
-        MemorySegment copy = arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes);
-        complete(UcpStream.sendNbx(endpoint.address(), copy.address(), bytes.length, plain));
+    /** What the other side says, all of it, up to so many bytes. */
+    public byte[] hear(int length) throws IOException {
+        socket.setSoTimeout((int) TimeUnit.SECONDS.toMillis(SECONDS));
+        return socket.getInputStream().readNBytes(length);
     }
 
     /** Until the other side has closed the connection. */
-    void awaitEnd() {
-        until(() -> failure != UcsStatus.OK, "the other side does not close the connection");
+    public void awaitEnd() throws IOException {
+        socket.setSoTimeout((int) TimeUnit.SECONDS.toMillis(SECONDS));
+        try {
+            socket.getInputStream().transferTo(OutputStream.nullOutputStream());
+        } catch (SocketException e) {
+            // A reset is an end as well.
+        }
     }
 
-    private void complete(long statusPointer) throws UcxException {
-        int status = (int) statusPointer;
-        if (UcsStatus.isRequest(statusPointer)) {
-            until(() -> UcpRequest.checkStatus(statusPointer) != UcsStatus.INPROGRESS, "an operation does not end");
-            status = UcpRequest.checkStatus(statusPointer);
-            UcpRequest.free(statusPointer);
-        }
-        UcsStatus.check("An operation", status);
-    }
-
-    /** Lets UCX work until a condition is met. */
-    public void until(BooleanSupplier condition, String otherwise) {
-        long start = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - start > TimeUnit.SECONDS.toNanos(SECONDS)) {
-                throw new AssertionError("after " + SECONDS + " s: " + otherwise);
-            }
-            if (worker.progress() == 0) {
-                Thread.onSpinWait();
-            }
-        }
+    /** Waits until a condition is met. */
+    public void until(BooleanSupplier condition, String otherwise) throws Exception {
+        Eventually.await(TimeUnit.SECONDS.toMillis(SECONDS), () -> otherwise, condition::getAsBoolean);
     }
 
     @Override
-    public void close() {
-        if (endpoint != null) {
-            long request = endpoint.closeNbx(true);
-            if (UcsStatus.isRequest(request)) {
-                until(() -> UcpRequest.checkStatus(request) != UcsStatus.INPROGRESS, "the endpoint does not close");
-                UcpRequest.free(request);
-            }
+    public void close() throws IOException {
+        if (socket != null) {
+            socket.close();
         }
-        if (doorkeeper != null) {
-            // UCX would use the listener when the message of a client comes that has connected already.
-            doorkeeper.turnAllAway();
+        if (listener != null) {
+            listener.close();
         }
-        worker.close();
-        if (doorkeeper != null) {
-            doorkeeper.close();
-        }
-        context.close();
-        arena.close();
     }
 }

@@ -199,7 +199,7 @@ final class SeededWait implements EnginePort, TaskView {
     // ------------------------------------------------------------------------------------------- Netty
 
     @Override
-    public boolean isPending() {
+    public boolean isPending(boolean idle) {
         meanwhile();
         boolean pending = tasks > 0 || !timers.isEmpty() && timers.peek() <= now;
         meanwhile();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.lane.ArrayRegion;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -21,7 +22,7 @@ final class StreamWriter {
 
     /** Where the transport, or UCX, begins to do something else with a buffer. */
     private static final int[] TURNING_POINTS = {
-        Gathering.ZERO_COPY_MIN, 64 * 1024, 256 * 1024, 1024 * 1024
+        8 * 1024, 64 * 1024, 256 * 1024, 1024 * 1024
     };
 
     private final Channel channel;

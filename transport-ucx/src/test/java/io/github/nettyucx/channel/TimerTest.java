@@ -19,8 +19,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** Idle loops: their timers are exact, they use no processor, and whoever wakes them is heard. */
 class TimerTest {
 
-    private static final int TIMERS = 20;
-    private static final long DELAY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final int TIMERS = 11;
+    private static final long DELAY_NANOS = TimeUnit.MILLISECONDS.toNanos(40);
     private static final long MEDIAN_LATENESS_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final long WORST_LATENESS_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 

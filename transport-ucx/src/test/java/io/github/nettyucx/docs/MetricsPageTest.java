@@ -6,7 +6,7 @@ import io.github.nettyucx.channel.UcxSocketChannel;
 import io.github.nettyucx.channel.UcxTraffic;
 import io.github.nettyucx.library.UcxLibrary;
 import io.github.nettyucx.wire.CloseReason;
-import io.github.nettyucx.wire.HandshakeFailure;
+import io.github.nettyucx.handshake.HandshakeFailure;
 import io.github.nettyucx.wire.SizeClass;
 import jdk.jfr.Event;
 import jdk.jfr.EventType;

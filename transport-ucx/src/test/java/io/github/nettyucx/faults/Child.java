@@ -20,9 +20,9 @@ import java.util.concurrent.TimeUnit;
  * Another process, in which a program of the tests runs on the lane of this one. It tells with lines that begin with
  * {@link #SAID} how far it has come, takes lines as commands, and ends with the JVM that started it.
  */
-final class Child implements AutoCloseable {
+public final class Child implements AutoCloseable {
 
-    static final String SAID = "@";
+    public static final String SAID = "@";
 
     private static final long SECONDS = 30;
     /** Starts fast and takes little, since many are started. */
@@ -41,7 +41,7 @@ final class Child implements AutoCloseable {
         Thread.ofPlatform().daemon().name("output of " + program.getSimpleName()).start(this::forwardOutput);
     }
 
-    static Child start(Class<?> program, Object... arguments) throws IOException {
+    public static Child start(Class<?> program, Object... arguments) throws IOException {
         return start(List.of(), List.of(), program, arguments);
     }
 
@@ -49,7 +49,7 @@ final class Child implements AutoCloseable {
      * @param launcher a command that runs the JVM, or nothing
      * @param flags    further ones of the JVM
      */
-    static Child start(List<String> launcher, List<String> flags, Class<?> program, Object... arguments)
+    public static Child start(List<String> launcher, List<String> flags, Class<?> program, Object... arguments)
             throws IOException {
         List<String> jvmFlags = new ArrayList<>(SMALL);
         jvmFlags.addAll(flags);
@@ -61,7 +61,7 @@ final class Child implements AutoCloseable {
         command.addAll(LaneJvm.command(Lane.current(), jvmFlags, program, words));
         ProcessBuilder builder = new ProcessBuilder(command);
         // For programs that use UCX without the transport.
-        builder.environment().putAll(Map.of("UCX_TLS", Lane.current().tls(), "UCX_WARN_UNUSED_ENV_VARS", "n"));
+        builder.environment().putAll(Map.of("UCX_WARN_UNUSED_ENV_VARS", "n"));
         return new Child(program, builder);
     }
 
@@ -81,11 +81,11 @@ final class Child implements AutoCloseable {
     }
 
     /** Waits until the child says {@code word}, and returns what it says behind it. */
-    String await(String word) throws InterruptedException {
+    public String await(String word) throws InterruptedException {
         return await(word, SECONDS);
     }
 
-    String await(String word, long seconds) throws InterruptedException {
+    public String await(String word, long seconds) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
         for (;;) {
             String line = said.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
@@ -105,24 +105,24 @@ final class Child implements AutoCloseable {
         }
     }
 
-    int awaitPort() throws InterruptedException {
+    public int awaitPort() throws InterruptedException {
         return Integer.parseInt(await("port"));
     }
 
-    void tell(String command) throws IOException {
+    public void tell(String command) throws IOException {
         commands.write(command + '\n');
         commands.flush();
     }
 
     /** In the child: says a line. */
-    static void say(String line) {
+    public static void say(String line) {
         // One call, so that nothing of another thread's comes between.
         System.out.print(SAID + line + '\n');
         System.out.flush();
     }
 
     /** In the child: the next command; ends the process when there is nobody any more who gives them. */
-    static String nextCommand() throws IOException {
+    public static String nextCommand() throws IOException {
         StringBuilder line = new StringBuilder();
         for (int c = System.in.read(); c != '\n'; c = System.in.read()) {
             if (c < 0) {
@@ -134,7 +134,7 @@ final class Child implements AutoCloseable {
     }
 
     /** SIGKILL. */
-    void kill() {
+    public void kill() {
         process.destroyForcibly();
     }
 
@@ -163,7 +163,7 @@ final class Child implements AutoCloseable {
         return stat.charAt(stat.lastIndexOf(')') + 2);
     }
 
-    long pid() {
+    public long pid() {
         return process.pid();
     }
 

@@ -21,6 +21,8 @@ final class ConnectingMain {
     static final String REASON_SEPARATOR = "; and ";
 
     private static final int TIMEOUT_MILLIS = 5000;
+    /** A server loads UCX for its first connection. */
+    private static final int WARM_UP_MILLIS = 20_000;
     private static final int NOBODYS_PORT = 1;
 
     private ConnectingMain() {
@@ -28,6 +30,7 @@ final class ConnectingMain {
 
     /** @param arguments the port of an echo */
     public static void main(String[] arguments) throws Exception {
+        LoadedClasses.loadAll();
         Bootstrap bootstrap = new Bootstrap().group(TestLoops.newGroup(1)).channel(UcxSocketChannel.class)
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, TIMEOUT_MILLIS)
                 .remoteAddress(Peers.loopback(Integer.parseInt(arguments[0])));
@@ -51,16 +54,19 @@ final class ConnectingMain {
                     Child.say("closed");
                 }
                 case "beats" -> Child.say("beats " + beats(heartbeats));
+                case "lanes" -> Child.say("lanes " + String.join(", ", channels.stream()
+                        .map(channel -> ((UcxSocketChannel) channel).lane()).toList()));
                 default -> throw new IllegalArgumentException(words[0]);
             }
         }
     }
 
     /**
-     * A connection from its beginning to its end, and one that fails: the classes that they need have to be loaded, on
-     * both sides, before there are no descriptors to load them with.
+     * A connection from its beginning to its end, and one that fails: what they need for the first time has to be there,
+     * on both sides, before there are no descriptors to get it with.
      */
-    private static void warmUp(Bootstrap bootstrap) throws InterruptedException {
+    private static void warmUp(Bootstrap configured) throws InterruptedException {
+        Bootstrap bootstrap = configured.clone().option(ChannelOption.CONNECT_TIMEOUT_MILLIS, WARM_UP_MILLIS);
         Peers.awaitFailure(bootstrap.clone().handler(new Heartbeat("nobody", 16)).connect(Peers.loopback(NOBODYS_PORT)));
         Heartbeat heartbeat = new Heartbeat("first", 16);
         Channel channel = Peers.await(bootstrap.clone().handler(heartbeat).connect()).channel();

@@ -6,35 +6,47 @@ import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxChannelOption;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
 
 import java.net.InetSocketAddress;
 
 /** A program that sends everything back. */
 final class EchoMain {
 
+    /** A command: the same over the kernel's sockets, without this transport. */
+    static final String BY_NIO = "nio";
+
     private EchoMain() {
     }
 
-    /** @param arguments the server's {@code HANDSHAKE_TIMEOUT_MILLIS}, or nothing */
+    /** @param arguments the {@code HANDSHAKE_TIMEOUT_MILLIS}, or nothing */
     public static void main(String[] arguments) throws Exception {
+        LoadedClasses.loadAll();
         EventLoopGroup group = TestLoops.newGroup(1);
         ServerBootstrap bootstrap = new ServerBootstrap().group(group)
                 .channel(UcxServerSocketChannel.class).childHandler(new Echo());
         if (arguments.length > 0) {
-            bootstrap.option(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, Integer.valueOf(arguments[0]));
+            bootstrap.childOption(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, Integer.valueOf(arguments[0]));
         }
         InetSocketAddress address = (InetSocketAddress) bootstrap.bind(Peers.loopback(0)).sync()
                 .channel().localAddress();
         Child.say("port " + address.getPort());
         for (;;) {
-            Child.nextCommand();
+            if (Child.nextCommand().equals(BY_NIO)) {
+                Channel nio = new ServerBootstrap().group(new NioEventLoopGroup(1)).channel(NioServerSocketChannel.class)
+                        .childHandler(new Echo()).bind(Peers.loopback(0)).sync().channel();
+                Child.say("port " + ((InetSocketAddress) nio.localAddress()).getPort());
+            }
         }
     }
 
+    /** Reads no more than it can send back. */
     @ChannelHandler.Sharable
     static final class Echo extends ChannelInboundHandlerAdapter {
 
@@ -46,6 +58,11 @@ final class EchoMain {
         @Override
         public void channelReadComplete(ChannelHandlerContext context) {
             context.flush();
+        }
+
+        @Override
+        public void channelWritabilityChanged(ChannelHandlerContext context) {
+            context.channel().config().setAutoRead(context.channel().isWritable());
         }
 
         @Override

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
  * Two hosts on this one: network, IPC and mount namespaces of their own, and a pair of veth interfaces as the cable
  * between them. They end with this process.
  */
-final class Hosts implements AutoCloseable {
+public final class Hosts implements AutoCloseable {
 
     /** What becomes of the network between them. */
     enum Outage {
@@ -35,11 +35,21 @@ final class Hosts implements AutoCloseable {
     private static final String DROP_ALL = "1,6 0 0 2";
     private static final String DROP_SOME = "4,32 0 0 4294963256,53 1 0 %d,6 0 0 2,6 0 0 0";
 
+    /**
+     * What is said where namespaces are not permitted, a command is not installed, or the kernel was built without veth
+     * or a part of its traffic control. Anything else that fails is a mistake.
+     */
+    private static final List<String> MISSING = List.of("Operation not permitted", "Permission denied",
+            "No such file or directory", "not found", "Unknown device type", "Not supported", "not supported");
+
+    private static boolean tried;
+    private static String whyNot;
+
     private final Host left;
     private final Host right;
 
     /** One of the two. */
-    static final class Host implements AutoCloseable {
+    public static final class Host implements AutoCloseable {
 
         private final int number;
         private final Process holder;
@@ -64,11 +74,11 @@ final class Hosts implements AutoCloseable {
         }
 
         /** What a command is to begin with in order to run on this host. */
-        List<String> launcher() {
+        public List<String> launcher() {
             return List.of("nsenter", "--target", Long.toString(holder.pid()), "--net", "--ipc", "--mount", "--");
         }
 
-        String address() {
+        public String address() {
             return "10.77.0." + number;
         }
 
@@ -115,7 +125,7 @@ final class Hosts implements AutoCloseable {
         }
     }
 
-    Hosts() throws IOException, InterruptedException {
+    public Hosts() throws IOException, InterruptedException {
         this(false);
     }
 
@@ -140,23 +150,38 @@ final class Hosts implements AutoCloseable {
         return new Hosts(true);
     }
 
-    /** Why this user cannot make such hosts on this machine; {@code null} if that is possible. */
-    static String whyNot() throws InterruptedException {
+    /**
+     * Why this user cannot make such hosts on this machine; {@code null} if that is possible. Tried once: whatever fails
+     * later is a failure of the test.
+     */
+    public static synchronized String whyNot() throws IOException, InterruptedException {
+        if (!tried) {
+            whyNot = tryAll();
+            tried = true;
+        }
+        return whyNot;
+    }
+
+    private static String tryAll() throws IOException, InterruptedException {
         try (Hosts hosts = new Hosts()) {
             hosts.begin(Outage.BLACK_HOLE);
             hosts.end(Outage.BLACK_HOLE);
             hosts.worsen(1, 100);
             return null;
         } catch (IOException e) {
-            return e.getMessage();
+            String message = String.valueOf(e.getMessage());
+            if (MISSING.stream().anyMatch(message::contains)) {
+                return message;
+            }
+            throw e;
         }
     }
 
-    Host left() {
+    public Host left() {
         return left;
     }
 
-    Host right() {
+    public Host right() {
         return right;
     }
 

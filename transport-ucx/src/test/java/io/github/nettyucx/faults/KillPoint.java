@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.faults;
 
+import io.github.nettyucx.channel.Lane;
+
 /** What a process is doing when it is killed, and what this one does with it meanwhile. */
 enum KillPoint {
     /** Connections are being made all the time, or wait to be accepted. */
     CONNECTING(Traffic.Kind.CLOSES, Traffic.Kind.READS),
-    /** The endpoint is connected, and the process has sent no HELLO, or half of one. */
+    /** The sockets are connected, and the process has said nothing of the handshake, or half of its first word. */
     HANDSHAKE(null, Traffic.Kind.READS),
     IDLE(Traffic.Kind.QUIET, Traffic.Kind.QUIET),
-    /** Both write small messages. */
-    EAGER(Traffic.Kind.SMALL, Traffic.Kind.SMALL),
-    /** The process writes large messages. */
-    RENDEZVOUS_OF_THE_KILLED(Traffic.Kind.LARGE, Traffic.Kind.READS),
-    /** The process reads large messages. */
-    RENDEZVOUS_TO_THE_KILLED(Traffic.Kind.READS, Traffic.Kind.LARGE),
+    /** Both write, and messages are on their way. */
+    EAGER(Traffic.Kind.EAGER, Traffic.Kind.EAGER),
+    /** The process writes, and the memory of a message that it has given to UCX is still in use. */
+    RENDEZVOUS_OF_THE_KILLED(Traffic.Kind.RENDEZVOUS, Traffic.Kind.READS),
+    /** The process reads, and it is this side's memory that is in use. */
+    RENDEZVOUS_TO_THE_KILLED(Traffic.Kind.READS, Traffic.Kind.RENDEZVOUS),
     /** Connections come and go, closed by either side. */
     CLOSING(Traffic.Kind.CLOSES, Traffic.Kind.CLOSES),
     /** This side has closed, and waits for the process to take the rest, which it does not. */
     LINGERING(Traffic.Kind.PAUSED, Traffic.Kind.WRITES_AND_CLOSES);
 
-    /** Of the process; {@code null} for one that speaks UCX, but not the protocol. */
+    /** Of the process; {@code null} for one that does not get as far as a connection. */
     final Traffic.Kind killed;
     final Traffic.Kind survivor;
 
@@ -33,9 +35,13 @@ enum KillPoint {
         return killed == Traffic.Kind.CLOSES;
     }
 
-    /** Whether the survivor has open channels whose application has to be told of a reset. */
-    boolean isReset() {
-        return switch (this) {
+    /**
+     * Whether the survivor has open channels whose application has to be told of a reset. Over the kernel's sockets that
+     * is as with any TCP: the kernel ends the connections of a process that is killed in good order, unless there were
+     * bytes that it had not read.
+     */
+    boolean isReset(Lane lane) {
+        return lane.isLink() && switch (this) {
             case IDLE, EAGER, RENDEZVOUS_OF_THE_KILLED, RENDEZVOUS_TO_THE_KILLED -> true;
             case CONNECTING, HANDSHAKE, CLOSING, LINGERING -> false;
         };

@@ -31,8 +31,7 @@ class KilledProcessTest {
                     }
                 }
             }
-            survivor.awaitNothingLeft();
-            survivor.report("killed", seed);
+            survivor.finish("killed", seed);
         } catch (Throwable t) {
             throw Faults.failure("killed process", seed, t);
         }

@@ -11,21 +11,26 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.channels.ClosedChannelException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -43,6 +48,7 @@ final class NetworkMain {
     private final Map<String, Customer> customers = new HashMap<>();
     private final Queue<Ending> accepted = new ConcurrentLinkedQueue<>();
     private ConnectStorm storm;
+    private int listeners;
 
     private NetworkMain() {
     }
@@ -71,6 +77,7 @@ final class NetworkMain {
         };
         Channel server = Peers.await(new ServerBootstrap().group(group).channel(UcxServerSocketChannel.class)
                 .childHandler(child).bind(InetAddress.ofLiteral(address), 0)).channel();
+        listeners++;
         return ((InetSocketAddress) server.localAddress()).getPort();
     }
 
@@ -130,18 +137,22 @@ final class NetworkMain {
         };
     }
 
-    /** @return when UCX had no connection any more, or 0, and how many there are left */
-    private String awaitForsaken(long millis) throws InterruptedException {
-        IoDriver driver = TestLoops.driver(TestLoops.first(group));
+    /** @return when no connection was left, neither a channel nor of UCX, or 0, and how many there are left */
+    private String awaitForsaken(long millis) throws InterruptedException, ExecutionException {
+        EventLoop loop = TestLoops.first(group);
+        IoDriver driver = TestLoops.driver(loop);
         long start = System.nanoTime();
-        while (driver.metrics().endpoints() > 0) {
+        for (;;) {
+            long left = driver.metrics().endpoints() + loop.submit(driver::channelCount).get() - listeners;
+            if (left == 0) {
+                return System.nanoTime() + " 0";
+            }
             if (Hosts.millisSince(start) >= millis) {
-                return "0 " + driver.metrics().endpoints();
+                return "0 " + left;
             }
             // Between two looks, within a limit.
             Thread.sleep(2);
         }
-        return System.nanoTime() + " 0";
     }
 
     /** How all connections that have been accepted so far have ended: when the last one had, and in what way each. */
@@ -237,8 +248,8 @@ final class NetworkMain {
         }
     }
 
-    /** When a connection has ended, and why. */
-    private static final class Ending extends ChannelInboundHandlerAdapter {
+    /** When a connection has ended, and why: what does not read is told by its writes alone. */
+    private static final class Ending extends ChannelDuplexHandler {
 
         private volatile Throwable cause;
         private volatile long endedNanos;
@@ -247,6 +258,15 @@ final class NetworkMain {
         public void exceptionCaught(ChannelHandlerContext context, Throwable caught) {
             cause = caught;
             context.fireExceptionCaught(caught);
+        }
+
+        @Override
+        public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
+            context.write(message, promise).addListener(done -> {
+                if (done.cause() != null && !(done.cause() instanceof ClosedChannelException)) {
+                    cause = done.cause();
+                }
+            });
         }
 
         @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.faults;
 
+import io.github.nettyucx.channel.Lane;
 import io.github.nettyucx.faults.Hosts.Outage;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -8,8 +9,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -33,8 +37,10 @@ class NetworkTest {
 
     /** What io.github.nettyucx.peerTimeoutSeconds is, unless it is set. */
     private static final int DEFAULT_SECONDS = 30;
-    /** Beyond the limit: a connection is looked after from its second second on, and the machine may be busy. */
+    /** Beyond the limit: the kernel looks once per second or less often, and the machine may be busy. */
     private static final long LATE_MILLIS = 2000;
+    /** Short of the limit: the host's last answer came before the network went, when the kernel asked for the last time. */
+    private static final int EARLY_SHARE = 3;
     private static final long PROBED_MILLIS = 2500;
     private static final long WAIT_MILLIS = 10_000;
     private static final long WAIT_SECONDS = 60;
@@ -44,6 +50,18 @@ class NetworkTest {
     /** What HANDSHAKE_TIMEOUT_MILLIS and CLOSE_TIMEOUT_MILLIS are, unless they are set. */
     private static final long LIMIT_MILLIS = 10_000;
     private static final long AWAY_MILLIS = 3000;
+
+    /** What carries the bytes between the two hosts. */
+    private static List<Lane> lanes() {
+        return List.of(Lane.TCP, Lane.SOCKET);
+    }
+
+    /** In each build without those that take longer and show the same. */
+    private static List<Arguments> outages() {
+        return lanes().stream().flatMap(lane -> Arrays.stream(Outage.values())
+                .filter(outage -> Faults.FULL || outage == Outage.BLACK_HOLE)
+                .map(outage -> Arguments.of(lane, outage))).toList();
+    }
 
     @BeforeEach
     void needsNamespaces(TestInfo test) throws Exception {
@@ -57,6 +75,7 @@ class NetworkTest {
     /** A server on the right host, a client on the left one, which has a connection to itself as well. */
     private static final class Pair implements AutoCloseable {
 
+        final Lane lane;
         final Hosts hosts;
         final Child server;
         final Child client;
@@ -64,15 +83,19 @@ class NetworkTest {
         final int port6;
         private final int ownPort;
 
-        Pair(String... flags) throws Exception {
-            this(new Hosts(), flags);
+        /** @param lane between the two; within each host it is shared memory */
+        Pair(Lane lane, String... more) throws Exception {
+            this(new Hosts(), lane, more);
         }
 
-        Pair(Hosts hosts, String... flags) throws Exception {
+        Pair(Hosts hosts, Lane lane, String... more) throws Exception {
             this.hosts = hosts;
-            server = Child.start(hosts.right().launcher(), List.of(flags), NetworkMain.class,
+            this.lane = lane;
+            List<String> flags = new ArrayList<>(List.of("-Dio.github.nettyucx.lanes=shm," + lane));
+            flags.addAll(List.of(more));
+            server = Child.start(hosts.right().launcher(), flags, NetworkMain.class,
                     hosts.right().address(), hosts.right().address6());
-            client = Child.start(hosts.left().launcher(), List.of(flags), NetworkMain.class, "127.0.0.1");
+            client = Child.start(hosts.left().launcher(), flags, NetworkMain.class, "127.0.0.1");
             String[] ports = server.await("ports").split(" ");
             port = Integer.parseInt(ports[0]);
             port6 = Integer.parseInt(ports[1]);
@@ -107,7 +130,7 @@ class NetworkTest {
         }
 
         private void connect(String name, String address, int port) throws Exception {
-            assertEquals("tcp", tryConnect(name, address, port, CONNECT_MILLIS)[1]);
+            assertEquals(lane.toString(), tryConnect(name, address, port, CONNECT_MILLIS)[1]);
         }
 
         /** @return after how many milliseconds, and the lane or what has failed */
@@ -148,10 +171,11 @@ class NetworkTest {
         }
     }
 
-    @Test
+    @ParameterizedTest
+    @MethodSource("lanes")
     @Tag("in-every-build")
-    void everyByteArrivesOnAnotherHostAndOverABadNetwork() throws Exception {
-        try (Pair pair = new Pair()) {
+    void everyByteArrivesOnAnotherHostAndOverABadNetwork(Lane lane) throws Exception {
+        try (Pair pair = new Pair(lane)) {
             pair.connect("IPv4");
             pair.connect6("IPv6");
             long good = pair.transfer("IPv4", 16 * MIB);
@@ -168,15 +192,17 @@ class NetworkTest {
             pair.server.tell("accepted 1000");
             String ends = pair.server.await("accepted").split(" ", 2)[1];
             assertEquals("in order, in order, in order, in order", ends);
-            Faults.report("network: 16 MiB there and back in %d ms over IPv4, in %d ms over IPv6; 8 MiB while 2 %% of the"
-                    + " packets get lost in %d and %d ms; all connections ended in order", good, good6, bad, bad6);
+            Faults.report("network: lane %s: 16 MiB there and back in %d ms over IPv4, in %d ms over IPv6; 8 MiB while 2 %%"
+                    + " of the packets get lost in %d and %d ms; all connections ended in order", lane, good, good6,
+                    bad, bad6);
         }
     }
 
     @Test
     @Tag("in-every-build")
     void aConnectToWhereNobodyAnswersFails() throws Exception {
-        try (Pair pair = new Pair()) {
+        // It does not come to a lane.
+        try (Pair pair = new Pair(Lane.SOCKET)) {
             String nobody = pair.hosts.right().address() + '0';
             // The first address of the network that nobody has.
             String[] timeout = pair.tryConnect("nobody", nobody, 1, 1000);
@@ -187,7 +213,7 @@ class NetworkTest {
             assertBetween(1000, 2000, timeout);
             assertTrue(timeout[1].contains("ConnectTimeoutException: connection timed out after 1000 ms"), timeout[1]);
             assertBetween(0, 10_000, noRoute);
-            assertTrue(noRoute[1].contains("NoRouteToHostException: Host unreachable"), noRoute[1]);
+            assertTrue(noRoute[1].contains("NoRouteToHostException: No route to host"), noRoute[1]);
             assertBetween(1000, 2000, hole);
             assertTrue(hole[1].contains("ConnectTimeoutException: connection timed out after 1000 ms"), hole[1]);
             Faults.report("network: nobody there: with a limit of 1 s after %s ms %s; without after %s ms %s; "
@@ -200,23 +226,26 @@ class NetworkTest {
         assertTrue(millis >= least && millis <= most, () -> "after " + millis + " ms: " + result[1]);
     }
 
-    @Test
+    @ParameterizedTest
+    @MethodSource("lanes")
     @Tag("in-every-build")
-    void connectionsEndWhenTheNetworkHasGoneForTheTimeThatIsSet() throws Exception {
-        goesForEver(Outage.BLACK_HOLE, 3, "-Dio.github.nettyucx.peerTimeoutSeconds=3");
+    void connectionsEndWhenTheNetworkHasGoneForTheTimeThatIsSet(Lane lane) throws Exception {
+        goesForEver(lane, Outage.BLACK_HOLE, 3, "-Dio.github.nettyucx.peerTimeoutSeconds=3");
     }
 
     @ParameterizedTest
-    @EnumSource
-    void connectionsEndWhenTheNetworkHasGone(Outage outage) throws Exception {
+    @MethodSource("outages")
+    void connectionsEndWhenTheNetworkHasGone(Lane lane, Outage outage) throws Exception {
         for (int round = 0; round < ROUNDS; round++) {
-            goesForEver(outage, DEFAULT_SECONDS);
+            goesForEver(lane, outage, DEFAULT_SECONDS);
         }
     }
 
-    private static void goesForEver(Outage outage, int seconds, String... flags) throws Exception {
-        long bound = TimeUnit.SECONDS.toMillis(seconds) + LATE_MILLIS;
-        try (Pair pair = new Pair(flags)) {
+    private static void goesForEver(Lane lane, Outage outage, int seconds, String... flags) throws Exception {
+        long millis = TimeUnit.SECONDS.toMillis(seconds);
+        long least = millis - millis / EARLY_SHARE;
+        long bound = millis + LATE_MILLIS;
+        try (Pair pair = new Pair(lane, flags)) {
             pair.connectAll();
             pair.connectOwn("own");
             pair.start("own", "small");
@@ -229,26 +258,27 @@ class NetworkTest {
             for (String what : KINDS) {
                 pair.client.tell("ended " + what + ' ' + (bound + WAIT_MILLIS));
                 ends.append(what).append(' ')
-                        .append(end(pair.client.await("ended", WAIT_SECONDS), begin, bound)).append("; ");
+                        .append(end(pair.client.await("ended", WAIT_SECONDS), begin, least, bound)).append("; ");
             }
             pair.server.tell("accepted " + (bound + WAIT_MILLIS));
-            ends.append("at the server ").append(end(pair.server.await("accepted", WAIT_SECONDS), begin, bound));
+            ends.append("at the server ").append(end(pair.server.await("accepted", WAIT_SECONDS), begin, least, bound));
             long gap = pair.awaitBeats("own");
             assertTrue(gap < GAP_MILLIS, () -> "the loop's other connection waited for " + gap + " ms");
             pair.hosts.end(outage);
             pair.connect("again");
             pair.transfer("again", MIB);
-            Faults.report("network: %s, with a limit of %d s: %s (bound: %d ms); longest gap of the loop's other"
-                    + " connection %d ms; afterwards a new one worked", outage, seconds, ends, bound, gap);
+            Faults.report("network: lane %s, %s, with a limit of %d s: %s (bounds: %d to %d ms); longest gap of the loop's"
+                    + " other connection %d ms; afterwards a new one worked", lane, outage, seconds, ends, least, bound,
+                    gap);
         }
     }
 
     /** Of connections that are being made, and of others that are being closed with much to deliver. */
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("outages")
     @Tag("in-every-build")
-    void nothingIsLeftOfConnectionsThatAreMadeOrClosedWhenTheNetworkGoes(Outage outage) throws Exception {
-        try (Pair pair = new Pair("-Dio.github.nettyucx.peerTimeoutSeconds=3")) {
+    void nothingIsLeftOfConnectionsThatAreMadeOrClosedWhenTheNetworkGoes(Lane lane, Outage outage) throws Exception {
+        try (Pair pair = new Pair(lane, "-Dio.github.nettyucx.peerTimeoutSeconds=3")) {
             for (int round = 0; round < ROUNDS; round++) {
                 for (int i = 0; i < CLOSING; i++) {
                     pair.connect("large" + i);
@@ -278,9 +308,9 @@ class NetworkTest {
                 pair.connect("again");
                 pair.transfer("again", MIB);
                 pair.close("again");
-                Faults.report("network: %s while %d connections with much to deliver were closed and others made (%s;"
+                Faults.report("network: lane %s, %s while %d connections with much to deliver were closed and others made (%s;"
                         + " the slowest failed after %s ms: %s): nothing was left at the client after %d ms, at the"
-                        + " server after %d ms (bound: %d ms); longest gap of the loop's other connection %d ms", outage,
+                        + " server after %d ms (bound: %d ms); longest gap of the loop's other connection %d ms", lane, outage,
                         CLOSING, storm[0], storm[1], storm[2], client, server, LIMIT_MILLIS + LATE_MILLIS, gap);
             }
         }
@@ -296,22 +326,19 @@ class NetworkTest {
     }
 
     /** @return after how many milliseconds, and why */
-    private static String end(String line, long begin, long bound) {
+    private static String end(String line, long begin, long least, long bound) {
         String[] words = line.split(" ", 2);
         long millis = TimeUnit.NANOSECONDS.toMillis(Long.parseLong(words[0]) - begin);
-        assertTrue(millis >= 0 && millis <= bound, () -> "ended after " + millis + " ms: " + words[1]);
+        assertTrue(millis >= least && millis <= bound, () -> "ended after " + millis + " ms: " + words[1]);
         assertFalse(words[1].contains("in order") || words[1].contains("still there"), words[1]);
         return millis + " ms, " + words[1];
     }
 
-    /**
-     * UCX would use memory that two containers share, but has no way to wake the other one's loop: its signals end at
-     * the network namespace.
-     */
+    /** UCX would use memory that they share, but has no way to wake the other's loop: its signals end at the namespace. */
     @Test
     @Tag("in-every-build")
-    void containersThatShareMemoryAndNoNetworkUseTcp() throws Exception {
-        try (Pair pair = new Pair(Hosts.sharingMemory(), "-Dio.github.nettyucx.tls=all")) {
+    void containersThatShareMemoryAndNoNetworkUseTheSocket() throws Exception {
+        try (Pair pair = new Pair(Hosts.sharingMemory(), Lane.SOCKET)) {
             pair.connect("container");
             long millis = pair.transfer("container", 16 * MIB);
             pair.close("container");
@@ -322,9 +349,9 @@ class NetworkTest {
     }
 
     @ParameterizedTest
-    @EnumSource
-    void connectionsGoOnWhenTheNetworkComesBack(Outage outage) throws Exception {
-        try (Pair pair = new Pair()) {
+    @MethodSource("outages")
+    void connectionsGoOnWhenTheNetworkComesBack(Lane lane, Outage outage) throws Exception {
+        try (Pair pair = new Pair(lane)) {
             pair.connectAll();
             for (int round = 0; round < ROUNDS; round++) {
                 pair.awaitBeats("small");
@@ -337,8 +364,8 @@ class NetworkTest {
                 long small = Hosts.millisSince(back);
                 pair.awaitBeats("large");
                 long large = Hosts.millisSince(back);
-                Faults.report("network: %s for %d ms: small messages went on after %d ms, large ones after %d ms",
-                        outage, AWAY_MILLIS, small, large);
+                Faults.report("network: lane %s, %s for %d ms: small messages went on after %d ms, large ones after %d ms",
+                        lane, outage, AWAY_MILLIS, small, large);
             }
             pair.transfer("idle", 8 * MIB);
             for (String what : List.of("idle", "small")) {

@@ -4,6 +4,7 @@ package io.github.nettyucx.faults;
 import io.github.nettyucx.channel.Lane;
 import io.github.nettyucx.channel.LeakWatch;
 import io.github.nettyucx.channel.OnEachLane;
+import io.github.nettyucx.channel.OwnJvm;
 import io.github.nettyucx.channel.Peers;
 import io.github.nettyucx.channel.SeededBytes;
 import io.github.nettyucx.channel.TestLoops;
@@ -36,6 +37,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** Memory is short: the connection that needs it fails with an error that says so, and the loop serves the others. */
 @Tag("faults")
 @Tag("in-every-build")
+@OwnJvm
 class NoMemoryTest {
 
     private static final long SEED = 7;

@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * There is no room for more shared memory: connections that need some fail with an error, those that exist go on. Runs
- * in namespaces of its own, where the test can use up what there is.
+ * There is no room for more shared memory: connections that must have some fail with an error, others take the socket,
+ * and those that exist go on. Runs in namespaces of its own, where the test can use up what there is.
  */
 @Tag("faults")
 @Tag("in-every-build")
@@ -30,11 +30,11 @@ class NoSharedMemoryTest {
             Faults.report("no shared memory: %s: NOT RUN, since this user may not make namespaces", transport);
         }
         assumeTrue(permitted, "unshare and mount are not permitted");
-        try (Child child = Child.start(NAMESPACES, List.of("-Dio.github.nettyucx.tls=" + transport + ",tcp"),
+        try (Child child = Child.start(NAMESPACES, List.of("-Dio.github.nettyucx.tls=" + transport),
                 NoSharedMemoryMain.class, transport)) {
             String connecting = child.await("connecting", 60);
             String accepting = child.await("accepting", 60);
-            child.await("recovered", 60);
+            child.await("recovered", 120);
             Faults.report("no shared memory: %s: with no room a connect failed with '%s', a connection to another loop"
                     + " of a server with '%s'; the others went on; afterwards new ones worked",
                     transport, connecting, accepting);

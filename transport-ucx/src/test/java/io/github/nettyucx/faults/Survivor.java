@@ -15,10 +15,12 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Queue;
@@ -36,6 +38,10 @@ final class Survivor implements AutoCloseable {
     private static final long SECONDS = 20;
     /** How long the other channels are watched at least after a kill. */
     private static final long WATCHED_MILLIS = 300;
+
+    /** How long a process may take to come to its kill point again, once it is under way. */
+    private static final long REACHED_SECONDS = 20;
+    private static final int ATTEMPTS = 10;
 
     private final LeakWatch leaks = new LeakWatch();
     private final EventLoopGroup group = TestLoops.newGroup(1);
@@ -66,7 +72,7 @@ final class Survivor implements AutoCloseable {
         }
 
         void add(Channel channel) {
-            Traffic traffic = new Traffic(point.survivor, random.split(), read::countDown);
+            Traffic traffic = new Traffic(point.survivor, random.split(), read::countDown, () -> { });
             channel.pipeline().addLast(traffic);
             open.incrementAndGet();
             channels.add(channel);
@@ -75,6 +81,36 @@ final class Survivor implements AutoCloseable {
                 endedNanos = System.nanoTime();
                 open.decrementAndGet();
             });
+        }
+
+        Progress progress() {
+            return traffics.stream().map(Traffic::progress).reduce(Progress.NONE, Progress::plus);
+        }
+
+        /**
+         * Whether the process is where it is to be killed. Asked by the loop, which does nothing else until it is dead.
+         *
+         * @param victim what the process says of itself
+         */
+        boolean isReached(Progress victim) {
+            Progress own = progress();
+            return switch (point) {
+                case CONNECTING, HANDSHAKE, CLOSING -> true;
+                case IDLE -> traffics.size() == VictimMain.CONNECTIONS && traffics.stream().allMatch(Traffic::hasRead);
+                case EAGER -> isOnItsWay(victim, own) || isOnItsWay(own, victim);
+                case RENDEZVOUS_OF_THE_KILLED -> isUnderWay(victim, own);
+                case RENDEZVOUS_TO_THE_KILLED -> isUnderWay(own, victim);
+                case LINGERING -> traffics.stream().anyMatch(Traffic::isLingering);
+            };
+        }
+
+        private static boolean isOnItsWay(Progress from, Progress to) {
+            return from.sent() > to.received();
+        }
+
+        /** Where there is no rendezvous, the kernel has the bytes. */
+        private static boolean isUnderWay(Progress from, Progress to) {
+            return Lane.current().isLink() ? from.unfinished() >= Traffic.RENDEZVOUS_BYTES : isOnItsWay(from, to);
         }
     }
 
@@ -93,15 +129,33 @@ final class Survivor implements AutoCloseable {
         channelsBefore = LoopState.of(group, 0).channels();
     }
 
-    /** @param victimConnects otherwise it listens */
+    /**
+     * Kills until a process has died at the kill point: one that is there when the signal is sent can be elsewhere when it
+     * dies.
+     *
+     * @param victimConnects otherwise it listens
+     */
     void kill(KillPoint point, boolean victimConnects, SplittableRandom random) throws Exception {
+        int attempts = 0;
+        while (!killOnce(point, victimConnects, random)) {
+            if (++attempts == ATTEMPTS) {
+                throw new AssertionError(point + ": none of " + ATTEMPTS + " processes died where it should");
+            }
+        }
+    }
+
+    /** @return whether the process was at the kill point when it died, as far as it has told */
+    private boolean killOnce(KillPoint point, boolean victimConnects, SplittableRandom random) throws Exception {
         Round now = new Round(point, random);
         round = now;
         Churn churn = null;
         long killed;
         boolean accepting = true;
+        boolean proven;
+        Path file = Files.createTempFile("netty-ucx-progress", null);
+        Progress.Record record = new Progress.Record(file);
         try (Child victim = Child.start(VictimMain.class, point, random.nextInt(1 << 20),
-                victimConnects ? server.localAddress().getPort() : 0)) {
+                victimConnects ? server.localAddress().getPort() : 0, file)) {
             if (!victimConnects) {
                 int port = victim.awaitPort();
                 pulse.rest();
@@ -123,10 +177,14 @@ final class Survivor implements AutoCloseable {
             if (churn != null) {
                 churn.stop();
             }
-            pulse.judge();
-            killed = System.nanoTime();
-            victim.kill();
+            killed = killAt(now, record, victim);
+        } finally {
+            Files.delete(file);
         }
+        // It is dead: what its file says is its last. Over a socket that tells nothing: the kernel goes on to deliver what
+        // it had of the process when it was killed.
+        proven = point != KillPoint.RENDEZVOUS_OF_THE_KILLED || !Lane.current().isLink()
+                || now.isReached(record.read());
         kills++;
         if (!accepting) {
             server.config().setAutoRead(true);
@@ -142,6 +200,31 @@ final class Survivor implements AutoCloseable {
             Thread.sleep(WATCHED_MILLIS);
         } catch (Throwable t) {
             throw new AssertionError("kill " + kills + " (" + scenario + "): " + t.getMessage(), t);
+        }
+        return proven;
+    }
+
+    /** @return when it was killed */
+    private long killAt(Round now, Progress.Record record, Child victim) throws Exception {
+        EventLoop loop = TestLoops.first(group);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(REACHED_SECONDS);
+        for (;;) {
+            long killed = loop.submit(() -> {
+                if (!now.isReached(record.read())) {
+                    return 0L;
+                }
+                pulse.judge();
+                long before = System.nanoTime();
+                victim.kill();
+                return before;
+            }).get();
+            if (killed != 0) {
+                return killed;
+            }
+            if (System.nanoTime() - deadline > 0) {
+                throw new AssertionError(now.point + " is not reached: it has " + record.read() + ", this side "
+                        + loop.submit(now::progress).get());
+            }
         }
     }
 
@@ -210,7 +293,7 @@ final class Survivor implements AutoCloseable {
             }
             traffic.failedWrites().forEach(cause -> checkCause("a write", cause));
             traffic.exceptions().forEach(cause -> checkCause("a channel", cause));
-            if (now.point.isReset()) {
+            if (now.point.isReset(Lane.current())) {
                 checkReset(traffic);
             }
         }
@@ -246,8 +329,11 @@ final class Survivor implements AutoCloseable {
         }
     }
 
-    void report(String what, long seed) {
+    /** Tells what was measured, and waits until nothing is left of all that. */
+    void finish(String what, long seed) throws Exception {
         Pulse.Verdict verdict = pulse.check();
+        pulse.close();
+        awaitNothingLeft();
         StringBuilder detections = new StringBuilder();
         worstDetection.forEach((point, nanos) -> detections.append(detections.isEmpty() ? "" : ", ")
                 .append(point.toString().toLowerCase().replace('_', ' ')).append(' ')
@@ -258,20 +344,18 @@ final class Survivor implements AutoCloseable {
                 verdict);
     }
 
-    /** Workers of dead peers are given back, and everything that was in flight. */
-    void awaitNothingLeft() throws Exception {
+    /**
+     * Workers are given back, and everything that was in flight. Messages that have come in part keep a worker from being
+     * given back as long as others use it: the heartbeats have ended before.
+     */
+    private void awaitNothingLeft() throws Exception {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
-        // The listener's main one, and those of the heartbeats: the living process's, and the own one.
-        for (LoopState state = LoopState.of(group, 20); state.workers() > 3 || state.orphans() > 0;
-                state = LoopState.of(group, 20)) {
+        for (LoopState state = LoopState.of(group, 20);
+                state.workers() > 0 || state.orphans() > 0 || state.channels() > 1; state = LoopState.of(group, 20)) {
             if (System.nanoTime() - deadline > 0) {
                 throw new AssertionError("dead peers have left something behind: " + state);
             }
         }
-    }
-
-    InetSocketAddress address() {
-        return server.localAddress();
     }
 
     @Override

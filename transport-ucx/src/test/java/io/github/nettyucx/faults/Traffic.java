@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.faults;
 
+import io.github.nettyucx.channel.UcxSocketChannel;
+import io.github.nettyucx.channel.UcxTraffic;
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Future;
 
 import java.util.Queue;
 import java.util.SplittableRandom;
@@ -17,10 +19,10 @@ final class Traffic extends ChannelInboundHandlerAdapter {
     enum Kind {
         /** Greets and is silent. */
         QUIET,
-        /** Writes small messages as fast as it can. */
-        SMALL,
-        /** Writes large messages as fast as it can, one half of which travel by rendezvous. */
-        LARGE,
+        /** Writes messages as fast as it can, most of them small, and some of many fragments; none is a rendezvous. */
+        EAGER,
+        /** Writes messages as fast as it can, each of which travels by rendezvous where there is such a thing. */
+        RENDEZVOUS,
         /** Reads what comes. */
         READS,
         /** Does not read. */
@@ -31,33 +33,46 @@ final class Traffic extends ChannelInboundHandlerAdapter {
         WRITES_AND_CLOSES
     }
 
-    /** Of both sides, for messages that are large enough for a rendezvous: a quarter of it. */
+    /** Of both sides, for messages that are large enough for a rendezvous: an eighth of it. */
     static final int WINDOW = 8 * 1024 * 1024;
-    private static final int MAX_MESSAGE = WINDOW / 4;
-    /** As the transport has UCX do where there is no RDMA device. */
-    private static final int RENDEZVOUS_FROM = 1024 * 1024;
+    /**
+     * As the transport has UCX do where there is no RDMA device. It does not cut messages of that size: an eighth of
+     * the window is the least that it sends of what is longer.
+     */
+    static final int RENDEZVOUS_BYTES = 1024 * 1024;
+    /** One of so many eager messages has many fragments. */
+    private static final int FRAGMENTED = 16;
     private static final int BURST = 8;
     private static final int MUCH = 4 * WINDOW;
 
     private final Kind kind;
     private final SplittableRandom random;
     private final Runnable onBegun;
+    private final Runnable onProgress;
     private final Queue<Throwable> failedWrites = new ConcurrentLinkedQueue<>();
     private final Queue<Throwable> exceptions = new ConcurrentLinkedQueue<>();
     private volatile boolean active;
-    private boolean read;
-    /** The loop's to write. */
+    private volatile boolean closing;
+    private volatile boolean read;
+    // The loop's to write.
     private volatile long pendingWrites;
+    private volatile long completed;
+    private UcxSocketChannel channel;
 
-    /** @param onBegun called when the first bytes come, or with the connection if none are read */
-    Traffic(Kind kind, SplittableRandom random, Runnable onBegun) {
+    /**
+     * @param onBegun    called when the first bytes come, or with the connection if none are read
+     * @param onProgress called when bytes have been sent, have come, or are done
+     */
+    Traffic(Kind kind, SplittableRandom random, Runnable onBegun, Runnable onProgress) {
         this.kind = kind;
         this.random = random;
         this.onBegun = onBegun;
+        this.onProgress = onProgress;
     }
 
     @Override
     public void channelActive(ChannelHandlerContext context) {
+        channel = (UcxSocketChannel) context.channel();
         active = true;
         switch (kind) {
             case QUIET, READS -> write(context, 100);
@@ -66,11 +81,11 @@ final class Traffic extends ChannelInboundHandlerAdapter {
                 onBegun.run();
                 write(context, 100);
             }
-            case SMALL, LARGE -> writeOn(context);
+            case EAGER, RENDEZVOUS -> writeOn(context);
             case CLOSES -> {
                 onBegun.run();
                 for (int i = random.nextInt(BURST); i >= 0; i--) {
-                    write(context, random.nextBoolean() ? smallSize() : largeSize());
+                    write(context, random.nextBoolean() ? eagerSize() : RENDEZVOUS_BYTES);
                 }
                 context.flush();
                 context.executor().execute(context::close);
@@ -86,38 +101,37 @@ final class Traffic extends ChannelInboundHandlerAdapter {
 
     private void writeOn(ChannelHandlerContext context) {
         for (int i = 0; i < BURST && context.channel().isWritable(); i++) {
-            write(context, kind == Kind.SMALL ? smallSize() : largeSize());
+            write(context, kind == Kind.EAGER ? eagerSize() : RENDEZVOUS_BYTES);
         }
         context.flush();
+        onProgress.run();
         if (context.channel().isActive() && context.channel().isWritable()) {
             context.executor().execute(() -> writeOn(context));
         }
     }
 
-    private int smallSize() {
-        return random.nextInt(1, 2000);
-    }
-
-    private int largeSize() {
-        return random.nextBoolean() ? random.nextInt(100_000, 256 * 1024)
-                : random.nextInt(RENDEZVOUS_FROM, MAX_MESSAGE);
+    private int eagerSize() {
+        return random.nextInt(FRAGMENTED) == 0 ? random.nextInt(100_000, 256 * 1024) : random.nextInt(1, 2000);
     }
 
     private void write(ChannelHandlerContext context, int length) {
         pendingWrites++;
-        context.write(context.alloc().directBuffer(length).writeZero(length)).addListener(this::written);
+        context.write(context.alloc().directBuffer(length).writeZero(length)).addListener(future -> written(future, length));
     }
 
-    private void written(io.netty.util.concurrent.Future<? super Void> future) {
+    private void written(Future<? super Void> future, int length) {
         pendingWrites--;
-        if (!future.isSuccess()) {
-            failedWrites.add(((ChannelFuture) future).cause());
+        if (future.isSuccess()) {
+            completed += length;
+        } else {
+            failedWrites.add(future.cause());
         }
+        onProgress.run();
     }
 
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext context) {
-        if ((kind == Kind.SMALL || kind == Kind.LARGE) && context.channel().isWritable()) {
+        if ((kind == Kind.EAGER || kind == Kind.RENDEZVOUS) && context.channel().isWritable()) {
             writeOn(context);
         }
     }
@@ -126,10 +140,12 @@ final class Traffic extends ChannelInboundHandlerAdapter {
     public void channelRead(ChannelHandlerContext context, Object message) {
         boolean any = ((ByteBuf) message).isReadable();
         ReferenceCountUtil.release(message);
+        onProgress.run();
         if (any && !read) {
             read = true;
             onBegun.run();
             if (kind == Kind.WRITES_AND_CLOSES) {
+                closing = true;
                 context.close();
             }
         }
@@ -138,6 +154,22 @@ final class Traffic extends ChannelInboundHandlerAdapter {
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
         exceptions.add(cause);
+    }
+
+    /** To be asked by the loop. */
+    Progress progress() {
+        UcxTraffic metrics = channel == null ? null : channel.metrics();
+        return metrics == null ? Progress.NONE
+                : new Progress(metrics.bytesSent(), completed, metrics.bytesReceived());
+    }
+
+    /** Whether the channel has been told to close, and waits for the peer to take what was written. */
+    boolean isLingering() {
+        return closing && pendingWrites > 0;
+    }
+
+    boolean hasRead() {
+        return read;
     }
 
     boolean wasActive() {

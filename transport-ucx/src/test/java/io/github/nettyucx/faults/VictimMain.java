@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.faults;
 
+import io.github.nettyucx.channel.HandshakeBytes;
 import io.github.nettyucx.channel.Peers;
 import io.github.nettyucx.channel.RawPeer;
 import io.github.nettyucx.channel.TestLoops;
@@ -15,6 +16,10 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 
@@ -22,11 +27,16 @@ import java.util.concurrent.CountDownLatch;
 final class VictimMain {
 
     static final int CONNECTIONS = 3;
+    /** Bytes in which the first words of a client and of a server do not differ. */
+    private static final int SAME = 10;
 
     private VictimMain() {
     }
 
-    /** @param arguments the kill point, a seed, and the port to connect to when it is told to, or 0 to listen */
+    /**
+     * @param arguments the kill point, a seed, the port to connect to when it is told to, or 0 to listen, and the file
+     *                  of the {@link Progress.Record}
+     */
     public static void main(String[] arguments) throws Exception {
         KillPoint point = KillPoint.valueOf(arguments[0]);
         SplittableRandom random = new SplittableRandom(Long.parseLong(arguments[1]));
@@ -39,19 +49,28 @@ final class VictimMain {
             stayMute(port, random);
             return;
         }
+        Progress.Record record = new Progress.Record(Path.of(arguments[3]));
+        List<Traffic> all = new ArrayList<>();
         CountDownLatch ready = new CountDownLatch(CONNECTIONS);
         EventLoopGroup group = TestLoops.newGroup(1);
         ChannelHandler handler = new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) {
-                channel.pipeline().addLast(new Traffic(point.killed, random.split(), ready::countDown));
+                Traffic traffic = new Traffic(point.killed, random.split(), ready::countDown, () -> {
+                    if (!point.isChurning()) {
+                        record.write(all.stream().map(Traffic::progress).reduce(Progress.NONE, Progress::plus));
+                    }
+                });
+                all.add(traffic);
+                channel.pipeline().addLast(traffic);
             }
         };
         if (port == 0) {
             boolean accepting = point != KillPoint.CONNECTING || random.nextBoolean();
             InetSocketAddress address = (InetSocketAddress) new ServerBootstrap().group(group)
                     .channel(UcxServerSocketChannel.class).option(ChannelOption.AUTO_READ, accepting)
-                    .childOption(ChannelOption.SO_RCVBUF, Traffic.WINDOW).childHandler(handler).bind(Peers.loopback(0)).sync().channel().localAddress();
+                    .childOption(ChannelOption.SO_RCVBUF, Traffic.WINDOW).childHandler(handler)
+                    .bind(Peers.loopback(0)).sync().channel().localAddress();
             Child.say("port " + address.getPort());
             if (!accepting) {
                 Child.say("ready");
@@ -66,18 +85,19 @@ final class VictimMain {
         Child.nextCommand();
     }
 
-    /** Without a HELLO, or with half of one. */
+    /** Without a word of the handshake, or with half of one. */
     private static void stayMute(int port, SplittableRandom random) throws Exception {
         RawPeer peer = new RawPeer();
+        byte[] hello = HandshakeBytes.hello("shm,tcp,socket");
+        // An ANSWER begins with the same bytes.
+        int said = random.nextInt(port == 0 ? SAME : hello.length);
         if (port == 0) {
             Child.say("port " + peer.listen().getPort());
             peer.accept();
         } else {
             peer.connect(Peers.loopback(port));
         }
-        if (random.nextBoolean()) {
-            peer.say(new byte[32]);
-        }
+        peer.say(Arrays.copyOf(hello, said));
         Child.say("ready");
         peer.until(() -> false, "nobody kills this process");
     }

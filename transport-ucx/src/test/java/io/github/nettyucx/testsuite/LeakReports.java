@@ -19,7 +19,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /**
  * Fails a class of tests after which Netty's leak detection has something to report, which Netty itself only logs, or
- * after which UCX has an operation that does not complete.
+ * after which UCX has an operation that does not complete. It prepares the process for Netty's tests, too.
  */
 final class LeakReports implements AfterAllCallback {
 
@@ -44,6 +44,7 @@ final class LeakReports implements AfterAllCallback {
                 return detector;
             }
         });
+        SilentServer.announce();
     }
 
     private static final class Detector<T> extends ResourceLeakDetector<T> {
@@ -75,8 +76,7 @@ final class LeakReports implements AfterAllCallback {
 
     @Override
     public void afterAll(ExtensionContext context) throws Exception {
-        OperationWatch.assertNothingInFlight(
-                PATIENCE_MILLIS, UcxPermutation.INSTANCE.accepting, UcxPermutation.INSTANCE.loops);
+        OperationWatch.assertNothingInFlight(PATIENCE_MILLIS, SuiteLoops.groups());
         assertNoLeaks();
     }
 

@@ -4,10 +4,10 @@ package io.github.nettyucx.wire;
 import io.netty.buffer.ByteBuf;
 
 import java.io.IOException;
+import java.net.SocketException;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.List;
+import java.util.function.Supplier;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -16,32 +16,32 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * Uses a connection as a channel does: acts when it has been told that there is something to do, never otherwise, so
- * that a notification that is missing is a run that stops.
+ * Uses a connection, and its control socket, as a channel does: acts when it has been told that there is something to
+ * do, never otherwise, so that a notification that is missing is a run that stops.
  */
 final class Application implements ConnectionListener {
 
     private enum Phase {
-        CONNECTING, ACTIVE, LINGERING, CLOSED
-    }
-
-    private static final class OutOfMemory extends RuntimeException {
-        private static final long serialVersionUID = 1L;
+        OPENING, ACTIVE, LINGERING, CLOSED
     }
 
     private final FakeLink link;
     private final Dice dice;
     private final FakePort port;
     private final ProtocolWatch watch;
-    private final Connection.Limits limits;
+    private final Announced own;
+    private final Announced peers;
     private final ApplicationPlan plan;
     private final Connection connection;
+    private final FakeSocket socket = new FakeSocket();
     private final StreamPattern ownStream;
     private final StreamPattern peerStream;
+    private final ApplicationMemory memory;
     private final Deque<Runnable> ready = new ArrayDeque<>();
-    private final List<ByteBuf> stashes = new ArrayList<>();
-    private Phase phase = Phase.CONNECTING;
+    private Phase phase = Phase.OPENING;
     private boolean opened;
+    private boolean early;
+    private boolean endedBySocket;
     private IOException failure;
     private boolean acknowledged;
     private Application peer;
@@ -49,7 +49,6 @@ final class Application implements ConnectionListener {
 
     private int burstsLeft;
     private int pausesLeft;
-    private int memoryFailuresLeft;
 
     private long flushed;
     private long sent;
@@ -66,26 +65,36 @@ final class Application implements ConnectionListener {
     private boolean ended;
     private long received;
 
-    Application(FakeLink link, FakePort port, Connection.Limits limits, ApplicationPlan plan, int stream, int otherStream) {
+    /** @param stream which bytes it sends; those of its peer are another */
+    Application(FakeLink link, FakePort port, Announced own, Announced peers, ApplicationPlan plan, int stream,
+                int peersStream) {
         this.link = link;
         this.dice = link.dice;
         this.port = port;
-        this.limits = limits;
+        this.own = own;
+        this.peers = peers;
         this.plan = plan;
-        watch = new ProtocolWatch(limits.window(), limits.maxMessage());
+        watch = new ProtocolWatch(own.window(), own.maxMessage());
+        port.watch(own.channelId(), watch);
         ownStream = new StreamPattern(stream);
-        peerStream = new StreamPattern(otherStream);
-        connection = new Connection(limits, this, this::stash, new Traffic());
-        port.serve(connection, watch);
+        peerStream = new StreamPattern(peersStream);
+        memory = new ApplicationMemory(link, own.window(), plan.memoryFailures());
+        connection = new Connection(port, own.channelId(), own.window(), own.maxMessage(), this, memory::stash,
+                new Traffic());
+        port.join(connection);
         burstsLeft = plan.bursts();
         pausesLeft = plan.pauses();
-        memoryFailuresLeft = plan.memoryFailures();
         autoRead = pausesLeft == 0 || dice.chance(50);
     }
 
-    void connectTo(Application other) {
-        peer = other;
-        watch.watchWith(other.watch);
+    /** The other end. This one is told the last but one word of the handshake. */
+    void connectTo(Application server) {
+        peer = server;
+        server.peer = this;
+        watch.watchWith(server.watch);
+        server.watch.watchWith(watch);
+        link.add(socket, server.socket);
+        server.socket.say(FakeSocket.Word.OPEN);
     }
 
     /** The peer will break the protocol, so that it does not matter what it sends. */
@@ -98,24 +107,12 @@ final class Application implements ConnectionListener {
         return watch;
     }
 
-    void start() {
-        connection.start(port);
-    }
-
     // ------------------------------------------------------------------------------------------- what it is told
 
     private void assertTold(String what) {
         assertTrue(phase != Phase.CLOSED, () -> what + " after the close");
         assertNull(failure, () -> what + " after the failure");
-        port.trace(() -> what);
-    }
-
-    @Override
-    public void connectionOpened() {
-        assertTold("opened");
-        assertFalse(opened, "opened twice");
-        opened = true;
-        ready.add(this::opened);
+        trace(() -> what);
     }
 
     @Override
@@ -123,7 +120,7 @@ final class Application implements ConnectionListener {
         assertTold("failed: " + cause);
         assertNotNull(cause.getMessage());
         failure = cause;
-        if (phase == Phase.CONNECTING) {
+        if (phase == Phase.OPENING) {
             ready.add(this::close);
         } else {
             scheduleOutput();
@@ -134,6 +131,7 @@ final class Application implements ConnectionListener {
     @Override
     public void inputReady() {
         assertTold("input is ready");
+        early |= phase == Phase.OPENING;
         if (readPending || failure != null) {
             scheduleInput();
         }
@@ -159,20 +157,58 @@ final class Application implements ConnectionListener {
 
     // ------------------------------------------------------------------------------------------- its turn
 
-    /** @return whether there was anything to do */
+    private void trace(Supplier<String> event) {
+        port.trace(() -> own.channelId() + " " + event.get());
+    }
+
+    /** To be called when the loop has polled the port. @return whether there was anything to do */
     boolean turn() {
-        boolean work;
-        try {
-            work = port.turn();
-        } catch (OutOfMemory e) {
-            // Of the handshake. A loop logs it, and goes on.
-            work = true;
-        }
+        boolean work = hear();
         for (int n = ready.size(); n > 0; n--) {
             work = true;
             ready.poll().run();
         }
         return work;
+    }
+
+    /** @return whether the control socket has said something that could be dealt with */
+    private boolean hear() {
+        FakeSocket.Word word = socket.peek();
+        if (word == FakeSocket.Word.OPEN) {
+            socket.take();
+            if (phase == Phase.OPENING) {
+                open();
+            }
+            return true;
+        }
+        // What came before the end, over the link, has to be delivered before it.
+        if (word == FakeSocket.Word.END && port.isDrained()) {
+            socket.take();
+            trace(() -> "hears that the peer is gone");
+            boolean wasOpen = connection.isOpen();
+            connection.peerGone(new SocketException("Connection reset by peer"));
+            assertFalse(connection.isOpen());
+            endedBySocket |= wasOpen && failure == null;
+            return true;
+        }
+        return false;
+    }
+
+    private void open() {
+        connection.open(peers.channelId(), peers.window(), peers.maxMessage());
+        if (!connection.isOpen()) {
+            // It has been lost, and has said so.
+            return;
+        }
+        trace(() -> "is open");
+        phase = Phase.ACTIVE;
+        opened = true;
+        if (!peer.opened) {
+            socket.say(FakeSocket.Word.OPEN);
+        }
+        if (autoRead) {
+            beginRead();
+        }
     }
 
     /** Does one of the things that it does unasked. @return whether there was one left */
@@ -203,17 +239,6 @@ final class Application implements ConnectionListener {
             return true;
         }
         return false;
-    }
-
-    private void opened() {
-        if (phase == Phase.CONNECTING && connection.isOpen()) {
-            phase = Phase.ACTIVE;
-            if (autoRead) {
-                beginRead();
-            }
-        } else if (phase == Phase.CONNECTING) {
-            close();
-        }
     }
 
     // ------------------------------------------------------------------------------------------- writing
@@ -271,14 +296,14 @@ final class Application implements ConnectionListener {
     }
 
     private void send(Outbound outbound, int length) {
-        ByteBuf memory = link.memory.allocate(length);
-        ownStream.write(memory, sent, length);
+        ByteBuf bytes = link.memory.allocate(length);
+        ownStream.write(bytes, sent, length);
         boolean copied = dice.chance(plan.copyPercent());
         int flushedWith = copied && unremoved == 0 ? 0 : length;
-        boolean taken = outbound.send(TrackedMemory.addressOf(memory), length, memory, flushedWith,
+        boolean taken = outbound.send(TrackedMemory.addressOf(bytes), length, bytes, flushedWith,
                 connection.inbound().takeGrant());
         if (!taken) {
-            memory.release();
+            bytes.release();
         }
         if (outbound.isFailed()) {
             return;
@@ -313,7 +338,7 @@ final class Application implements ConnectionListener {
 
     private void setAutoRead(boolean on) {
         autoRead = on;
-        port.trace(() -> on ? "goes on reading" : "pauses");
+        trace(() -> on ? "goes on reading" : "pauses");
         if (on) {
             beginRead();
         } else {
@@ -378,7 +403,7 @@ final class Application implements ConnectionListener {
     private boolean read(Inbound inbound) {
         // Reads of single bytes shall not take all the time when there are very many.
         int limit = received > 4096 ? 2000 : plan.readLimit();
-        ByteBuf buffer = inbound.read(dice.between(1, limit), this::memory);
+        ByteBuf buffer = inbound.read(dice.between(1, limit), memory::forReading);
         if (buffer == null) {
             return false;
         }
@@ -393,7 +418,7 @@ final class Application implements ConnectionListener {
 
     private void end() {
         if (!ended) {
-            port.trace(() -> "end of input after " + received + " bytes");
+            trace(() -> "end of input after " + received + " bytes");
             if (trusting && !inputShutdown) {
                 assertTrue(peer.watch.hasSentFin(), "ended without a FIN");
                 assertEquals(peer.sent, received, "ended too early");
@@ -408,26 +433,6 @@ final class Application implements ConnectionListener {
         }
     }
 
-    private ByteBuf memory(int length) {
-        return link.memory.allocate(dice.chance(50) ? length : length + dice.below(3000));
-    }
-
-    private ByteBuf stash(int length) {
-        // A connection that has none for its handshake fails, which HandshakeTest shows; here it is the messages that matter.
-        if (memoryFailuresLeft > 0 && opened && dice.chance(20)) {
-            memoryFailuresLeft--;
-            port.trace(() -> "has no memory");
-            throw new OutOfMemory();
-        }
-        ByteBuf buffer = link.memory.allocate(length);
-        stashes.removeIf(stash -> stash.refCnt() == 0);
-        stashes.add(buffer);
-        long memory = stashes.stream().mapToLong(ByteBuf::capacity).sum();
-        assertTrue(memory <= 3L * limits.window() + 2 * Hello.LENGTH,
-                () -> memory + " bytes of memory for a window of " + limits.window());
-        return buffer;
-    }
-
     // ------------------------------------------------------------------------------------------- closing
 
     /** A close that delivers what was written before it. */
@@ -436,7 +441,7 @@ final class Application implements ConnectionListener {
             close();
             return;
         }
-        port.trace(() -> "lingers");
+        trace(() -> "lingers");
         phase = Phase.LINGERING;
         burstsLeft = 0;
         discardInput();
@@ -466,10 +471,11 @@ final class Application implements ConnectionListener {
     /** Gives everything back, at once. */
     void close() {
         if (phase != Phase.CLOSED) {
-            port.trace(() -> "closes after " + received + " bytes in, " + done + " bytes out");
+            trace(() -> "closes after " + received + " bytes in, " + done + " bytes out");
             phase = Phase.CLOSED;
             connection.close();
-            port.close();
+            socket.close();
+            port.leave(connection);
             connection.close();
         }
     }
@@ -488,12 +494,37 @@ final class Application implements ConnectionListener {
         return port;
     }
 
+    Announced announced() {
+        return own;
+    }
+
+    FakeSocket socket() {
+        return socket;
+    }
+
+    /** Whether the operation that has failed without its endpoint is one that the connection cannot do without. */
+    boolean hasFailedOperation() {
+        FakeRequest failed = link.failedOperation();
+        return failed != null && failed.port == port && !(failed instanceof FakePort.Drop)
+                && failed.isBetween(own.channelId(), peers.channelId());
+    }
+
     boolean isActive() {
         return phase == Phase.ACTIVE;
     }
 
     boolean isOpened() {
         return opened;
+    }
+
+    /** Whether messages came before it was open. */
+    boolean wasEarly() {
+        return early;
+    }
+
+    /** Whether it ended in order because its control socket did. */
+    boolean hasEndedBySocket() {
+        return endedBySocket;
     }
 
     IOException failure() {
@@ -521,10 +552,15 @@ final class Application implements ConnectionListener {
     }
 
     void assertDone() {
-        assertEquals(plan.bytes(), done, port.name() + " has not written everything");
+        assertEquals(plan.bytes(), done, this + " has not written everything");
     }
 
     Connection connection() {
         return connection;
+    }
+
+    @Override
+    public String toString() {
+        return port.name() + own.channelId();
     }
 }

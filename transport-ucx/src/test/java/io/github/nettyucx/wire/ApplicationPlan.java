@@ -18,10 +18,11 @@ package io.github.nettyucx.wire;
 record ApplicationPlan(long bytes, int bursts, int largestPiece, int copyPercent, int readLimit, int readsPerTurn,
                        int pauses, boolean closesWhenDone, boolean closesUnread, int memoryFailures) {
 
-    static ApplicationPlan of(Dice dice, int peerWindow) {
+    /** @param share one of so many channels */
+    static ApplicationPlan of(Dice dice, int peerWindow, int share) {
         int piece = dice.pick(1, 50, 3000, 70_000);
         // Enough to use the window up several times, and not so many messages that a run takes long.
-        int most = Math.min(peerWindow * dice.between(1, 8), Math.min(piece * 200, 150_000));
+        int most = Math.max(1, Math.min(peerWindow * dice.between(1, 8), Math.min(piece * 200, 150_000)) / share);
         return new ApplicationPlan(dice.chance(10) ? 0 : dice.between(1, most), dice.between(1, 5), piece,
                 dice.pick(0, 50, 100), dice.pick(1, 10, 700, 4096, 1 << 20), dice.pick(1, 8, 100),
                 dice.pick(0, 0, 1, 4), dice.chance(50), dice.chance(20), dice.pick(0, 0, 0, 0, 1, 3));

@@ -3,7 +3,6 @@ package io.github.nettyucx.wire;
 
 import io.github.nettyucx.ucp.UcsStatus;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import org.junit.jupiter.api.AfterEach;
 
 import java.io.IOException;
@@ -19,7 +18,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** A connection over a {@link ScriptedPort}, and what it tells. */
 abstract class ConnectionFixture implements ConnectionListener {
 
-    static final int UCX_1_22_0 = 1 << 24 | 22 << 16;
     static final int PEER = 0xbeef;
     static final int WINDOW = 16 * 1024;
     static final int MAX_MESSAGE = 4 * 1024;
@@ -27,7 +25,7 @@ abstract class ConnectionFixture implements ConnectionListener {
     final ScriptedPort port = new ScriptedPort();
     final Traffic traffic = new Traffic();
     final Connection connection = new Connection(
-            new Connection.Limits(UCX_1_22_0, WINDOW, MAX_MESSAGE), this, this::allocate, traffic);
+            port, ScriptedPort.CHANNEL_ID, WINDOW, MAX_MESSAGE, this, this::allocate, traffic);
     final List<String> told = new ArrayList<>();
     IOException failure;
     boolean noMemory;
@@ -37,11 +35,6 @@ abstract class ConnectionFixture implements ConnectionListener {
             throw new OutOfMemoryError("as the test wants it");
         }
         return port.memory.allocate(capacity);
-    }
-
-    @Override
-    public void connectionOpened() {
-        told.add("opened");
     }
 
     @Override
@@ -75,20 +68,11 @@ abstract class ConnectionFixture implements ConnectionListener {
         port.assertEverythingReturned();
     }
 
-    static byte[] hello(int version, int ucxVersion) {
-        ByteBuf bytes = Unpooled.buffer(Hello.LENGTH);
-        new Hello(version, ucxVersion, PEER, WINDOW, MAX_MESSAGE).encode(bytes);
-        return bytes.array();
-    }
-
-    /** Through the handshake. */
+    /** The handshake is over. */
     void open() {
-        connection.start(port);
-        port.poll();
-        port.helloArrives(hello(Hello.VERSION, UCX_1_22_0));
-        port.poll();
+        connection.open(PEER, WINDOW, MAX_MESSAGE);
         assertTrue(connection.isOpen());
-        told.clear();
+        assertEquals(List.of(), told);
     }
 
     void send(int length) {

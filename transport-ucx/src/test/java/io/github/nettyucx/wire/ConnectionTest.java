@@ -42,6 +42,43 @@ class ConnectionTest extends ConnectionFixture {
     }
 
     @Test
+    void asksOncePerTurnForTheOldestSendAndReceive() {
+        open();
+        port.answer(PENDING, PENDING, PENDING);
+        for (int i = 0; i < 3; i++) {
+            send(10);
+        }
+        assertEquals(1, port.poll());
+        port.deliver(Tag.DATA, 0, text("hello"));
+        port.answer(PENDING);
+        assertNull(read(10));
+        assertEquals(2, port.poll());
+
+        port.complete(port.sent.getFirst().request(), UcsStatus.OK);
+        int before = port.statusCalls();
+        port.poll();
+        assertEquals(10, connection.outbound().completed());
+        assertEquals(0, connection.outbound().completed());
+        assertEquals(0, connection.outbound().completed());
+        assertEquals(3, port.statusCalls() - before, "the one that is done, and the oldest that are not");
+    }
+
+    @Test
+    void tellsOfCompletedSendsUntilTheyAreTaken() {
+        open();
+        port.answer(PENDING);
+        send(10);
+        port.completeAll();
+        port.poll();
+        port.poll();
+        assertEquals(List.of("output", "output"), told);
+        assertTrue(port.isTracked());
+        assertEquals(10, connection.outbound().completed());
+        assertEquals(0, port.poll());
+        assertFalse(port.isTracked());
+    }
+
+    @Test
     void tellsThatTheReceiveOfTheNextBytesHasCompleted() {
         open();
         port.deliver(Tag.DATA, 0, text("hello"));
@@ -215,31 +252,6 @@ class ConnectionTest extends ConnectionFixture {
     }
 
     // ------------------------------------------------------------------------------------------- close
-
-    @Test
-    void canBeClosedBeforeItWasStarted() {
-        connection.close();
-        assertEquals(List.of(), told);
-    }
-
-    @Test
-    void canBeClosedWhileItConnects() {
-        port.answer(PENDING);
-        connection.start(port);
-        connection.close();
-        port.poll();
-        assertEquals(List.of(), told);
-    }
-
-    @Test
-    void leavesTheMemoryOfAHelloThatIsUnderWayToTheWorker() {
-        connection.start(port);
-        port.answer(PENDING);
-        port.poll();
-        connection.close();
-        port.poll();
-        assertEquals(List.of(), told);
-    }
 
     @Test
     void tellsNothingAfterTheClose() {

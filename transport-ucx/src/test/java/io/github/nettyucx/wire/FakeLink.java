@@ -9,29 +9,41 @@ import java.util.List;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * Two endpoints and what is between them. Nothing happens by itself: every {@link #step()} lets one thing that may
- * happen next happen, in any order but for that of the messages.
+ * A link: two endpoints, what is between them, and the control sockets of the channels that use it. Nothing happens by
+ * itself: every {@link #step()} lets one thing that may happen next happen, in any order but for that of the messages.
  */
 final class FakeLink {
+
+    /** Steps that are no request's. */
+    private static final int OTHERS = 4;
 
     final Dice dice;
     final Weather weather;
     final TrackedMemory memory = new TrackedMemory();
     final FakePort a;
     final FakePort b;
+    private final List<FakeSocket> sockets = new ArrayList<>();
     private final List<FakeRequest> running = new ArrayList<>();
     private final List<FakeRequest> all = new ArrayList<>();
     private int operations;
     private int failingOperation = -1;
     private FakeRequest failed;
 
-    FakeLink(Dice dice, Weather weather) {
+    /** @param channels that are going to use it */
+    FakeLink(Dice dice, Weather weather, int channels) {
         this.dice = dice;
         this.weather = weather;
-        a = new FakePort("A", this);
-        b = new FakePort("B", this);
+        a = new FakePort("A", this, channels);
+        b = new FakePort("B", this, channels);
         a.connectTo(b);
         b.connectTo(a);
+    }
+
+    void add(FakeSocket one, FakeSocket other) {
+        one.connectTo(other);
+        other.connectTo(one);
+        sockets.add(one);
+        sockets.add(other);
     }
 
     void add(FakeRequest request) {
@@ -49,10 +61,6 @@ final class FakeLink {
     /** Like the address of the request added last. */
     long lastHandle() {
         return (long) all.size() << 4;
-    }
-
-    List<FakeRequest> running() {
-        return running;
     }
 
     /** Has the operation that is posted after {@code more} others fail. */
@@ -73,14 +81,14 @@ final class FakeLink {
         return failed != null;
     }
 
-    /** Whether the operation that failed was one of {@code port} that its connection cannot do without. */
-    boolean failedOperationMatters(FakePort port) {
-        return failed != null && failed.port == port && !(failed instanceof FakePort.Drop);
+    /** The operation that has failed without its endpoint, or is going to; {@code null} if there is none. */
+    FakeRequest failedOperation() {
+        return failed;
     }
 
     /** @return whether something happened; if not, nothing will before a side does something */
     boolean step() {
-        int count = running.size() + 6;
+        int count = running.size() + sockets.size() + OTHERS;
         int start = dice.below(count);
         for (int i = 0; i < count; i++) {
             int choice = start + i;
@@ -98,27 +106,32 @@ final class FakeLink {
         return switch (choice) {
             case 0 -> a.messageArrives();
             case 1 -> b.messageArrives();
-            case 2 -> a.streamArrives();
-            case 3 -> b.streamArrives();
-            case 4 -> a.noticesFailure();
-            case 5 -> b.noticesFailure();
-            default -> {
-                FakeRequest request = running.get(choice - 6);
-                boolean advanced = request.advance();
-                if (!request.isRunning()) {
-                    int last = running.size() - 1;
-                    running.set(choice - 6, running.get(last));
-                    running.remove(last);
-                }
-                yield advanced;
-            }
+            case 2 -> a.noticesFailure();
+            case 3 -> b.noticesFailure();
+            default -> choice < OTHERS + sockets.size() ? sockets.get(choice - OTHERS).arrives()
+                    : goesOn(choice - OTHERS - sockets.size());
         };
     }
 
-    /** The network between them fails, or both processes die. */
+    private boolean goesOn(int index) {
+        FakeRequest request = running.get(index);
+        boolean advanced = request.advance();
+        if (!request.isRunning()) {
+            int last = running.size() - 1;
+            running.set(index, running.get(last));
+            running.remove(last);
+        }
+        return advanced;
+    }
+
+    /** The network between them fails. */
     void cut() {
         a.willFail(UcsStatus.ERR_ENDPOINT_TIMEOUT);
         b.willFail(UcsStatus.ERR_CONNECTION_RESET);
+    }
+
+    void assertNothingRuns() {
+        assertTrue(running.isEmpty(), () -> "never completes: " + running);
     }
 
     void assertEverythingReturned() {

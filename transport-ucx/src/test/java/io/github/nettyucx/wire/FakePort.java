@@ -12,56 +12,64 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** One endpoint and its worker, over memory. What it does when is up to the {@link Dice}; what is allowed is UCX's. */
+/**
+ * One endpoint and its worker, over memory, for any number of channels. What it does when is up to the {@link Dice};
+ * what is allowed is UCX's.
+ */
 final class FakePort implements EndpointPort {
 
     private enum State {
-        CONNECTING, OPEN, FAILED, CLOSED
+        OPEN, FAILED, CLOSED
     }
 
     private final String name;
     private final FakeLink link;
     private final Dice dice;
     private FakePort peer;
-    private State state = State.CONNECTING;
-    private EndpointListener listener;
-    private ProtocolWatch watch;
+    private State state = State.OPEN;
+    /** Channels that use it, or are going to. */
+    private int users;
+    private final List<EndpointListener> listeners = new ArrayList<>();
+    /** By the ids of this side's channels. */
+    private final Map<Integer, ProtocolWatch> watches = new HashMap<>();
     private int failure;
     private int failureToCome;
     private boolean failureReported;
 
     /** Sent, and not arrived. */
     private final Deque<FakeMessage> outgoing = new ArrayDeque<>();
-    private final Deque<byte[]> outgoingStream = new ArrayDeque<>();
     /** Arrived, and not probed. */
     private final Deque<FakeMessage> arrived = new ArrayDeque<>();
-    private final Deque<byte[]> arrivedStream = new ArrayDeque<>();
     /** By handle; {@code null} once it has been received. */
     private final List<FakeMessage> probed = new ArrayList<>();
     private final Map<Integer, MessageSink> sinks = new HashMap<>();
     private final List<InFlight> tracked = new ArrayList<>();
     private final List<FakeRequest> orphans = new ArrayList<>();
     private final List<Receive> receives = new ArrayList<>();
-    private int channelId;
     private boolean undrained;
-    /** Something could not be sent, and so nothing that follows it will be. */
-    private boolean mute;
+    /** The peer's channels to which something could not be sent, and so nothing that follows it will be. */
+    private final Set<Integer> mute = new HashSet<>();
     private int freed;
+    private int dropped;
 
-    FakePort(String name, FakeLink link) {
+    FakePort(String name, FakeLink link, int users) {
         this.name = name;
         this.link = link;
+        this.users = users;
         dice = link.dice;
     }
 
@@ -69,9 +77,31 @@ final class FakePort implements EndpointPort {
         peer = other;
     }
 
-    void serve(EndpointListener endpointListener, ProtocolWatch protocolWatch) {
-        listener = endpointListener;
-        watch = protocolWatch;
+    /** Before its connection takes the id. */
+    void watch(int channelId, ProtocolWatch watch) {
+        assertNull(watches.put(channelId, watch));
+    }
+
+    void join(EndpointListener listener) {
+        assertFalse(failureReported, "joined a link that has failed");
+        listeners.add(listener);
+    }
+
+    /** A channel needs it no more, or never will. The last one closes it, or leaves it for those to come. */
+    void leave(EndpointListener listener) {
+        listeners.remove(listener);
+        if (--users == 0 && dice.chance(50)) {
+            close();
+        }
+    }
+
+    /** An id that no channel of this side has had. */
+    int newChannelId() {
+        int id;
+        do {
+            id = dice.pick(1, 2, 77, -1, -2, Integer.MIN_VALUE, Integer.MAX_VALUE, dice.between(1, 1000));
+        } while (watches.containsKey(id));
+        return id;
     }
 
     String name() {
@@ -89,7 +119,7 @@ final class FakePort implements EndpointPort {
     }
 
     private boolean usable() {
-        return state == State.OPEN || state == State.CONNECTING;
+        return state == State.OPEN;
     }
 
     /** @return a status pointer */
@@ -111,48 +141,29 @@ final class FakePort implements EndpointPort {
     }
 
     @Override
-    public long flush() {
-        return usable() ? post(new Flush(), true) : refused();
-    }
-
-    @Override
-    public long sendStream(long address, long length) {
-        assertNotEquals(State.CONNECTING, state, "sent before the flush had completed");
-        return usable() ? post(new StreamSend(link.memory.at(address, length)), true) : refused();
-    }
-
-    @Override
-    public long receiveStream(long address, long length) {
-        return usable() ? post(new StreamReceive(link.memory.at(address, length)), false) : refused();
-    }
-
-    @Override
     public long send(long address, long length, long tag) {
         if (!usable()) {
             return refused();
         }
-        assertNotEquals(State.CONNECTING, state, "sent before the flush had completed");
         FakeMessage message = new FakeMessage(this, tag, length);
-        watch.posted(message);
+        ProtocolWatch receiver = peer.watches.get(Tag.channelId(tag));
+        assertNotNull(receiver, () -> message + " is for nobody");
+        receiver.peer().posted(message);
         TrackedMemory.Range range = length == 0 ? null : link.memory.at(address, length);
         boolean rendezvous = length >= link.weather.rendezvousThreshold()
                 && dice.chance(link.weather.rendezvousPercent());
         Send send = new Send(message, range, rendezvous);
-        if (mute) {
+        if (mute.contains(Tag.channelId(tag))) {
             send.doom(UcsStatus.ERR_CANCELED);
         }
         long answer = post(send, !rendezvous);
-        mute |= answer < 0 || send.isDoomed();
-        if (!mute) {
+        if (answer < 0 || send.isDoomed()) {
+            mute.add(Tag.channelId(tag));
+        } else {
             outgoing.add(message);
         }
         trace(() -> "sends " + message + (answer == 0 ? " inline" : ""));
         return answer;
-    }
-
-    /** Of a message to this port. */
-    long tag(int type, int value) {
-        return Tag.of(channelId, type, value);
     }
 
     /** Sends what no correct peer would. */
@@ -235,7 +246,7 @@ final class FakePort implements EndpointPort {
 
     @Override
     public void register(int channelId, MessageSink sink) {
-        this.channelId = channelId;
+        assertNotEquals(0, channelId);
         assertNull(sinks.put(channelId, sink));
     }
 
@@ -244,72 +255,8 @@ final class FakePort implements EndpointPort {
         sinks.remove(channelId);
     }
 
-    @Override
-    public int newChannelId() {
-        return dice.pick(1, 77, -1, Integer.MIN_VALUE, Integer.MAX_VALUE);
-    }
-
-    private final class Flush extends FakeRequest {
-        Flush() {
-            super(FakePort.this, "flush", null);
-        }
-
-        @Override
-        boolean advance() {
-            if (!usable()) {
-                return complete(refusedStatus());
-            }
-            if (!isDoomed()) {
-                state = State.OPEN;
-            }
-            return complete(UcsStatus.OK);
-        }
-    }
-
     private int refusedStatus() {
         return (int) refused();
-    }
-
-    private final class StreamSend extends FakeRequest {
-        private final TrackedMemory.Range range;
-
-        StreamSend(TrackedMemory.Range range) {
-            super(FakePort.this, "stream send", null);
-            this.range = range;
-        }
-
-        @Override
-        boolean advance() {
-            if (!usable()) {
-                return complete(refusedStatus());
-            }
-            if (!isDoomed()) {
-                outgoingStream.add(range.read());
-            }
-            return complete(UcsStatus.OK);
-        }
-    }
-
-    private final class StreamReceive extends FakeRequest {
-        private final TrackedMemory.Range range;
-
-        StreamReceive(TrackedMemory.Range range) {
-            super(FakePort.this, "stream receive", null);
-            this.range = range;
-        }
-
-        @Override
-        boolean advance() {
-            range.check();
-            if (!usable()) {
-                return complete(refusedStatus());
-            }
-            if (arrivedStream.isEmpty()) {
-                return false;
-            }
-            range.write(arrivedStream.poll());
-            return complete(UcsStatus.OK);
-        }
     }
 
     /** Reads its memory some time before it completes. */
@@ -407,17 +354,6 @@ final class FakePort implements EndpointPort {
         return true;
     }
 
-    boolean streamArrives() {
-        byte[] bytes = peer.outgoingStream.poll();
-        if (bytes == null) {
-            return false;
-        }
-        if (usable()) {
-            arrivedStream.add(bytes);
-        }
-        return true;
-    }
-
     /** UCX will notice some time that the peer has gone. What is on its way until then still arrives. */
     void willFail(int status) {
         if (usable() && failureToCome == 0) {
@@ -432,7 +368,6 @@ final class FakePort implements EndpointPort {
         failure = failureToCome;
         trace(() -> "endpoint fails: " + UcsStatus.name(failure));
         state = State.FAILED;
-        arrivedStream.clear();
         peer.outgoing.forEach(message -> message.become(FakeMessage.Fate.LOST));
         peer.outgoing.clear();
         forgetUnlaunched();
@@ -465,6 +400,11 @@ final class FakePort implements EndpointPort {
 
     // ------------------------------------------------------------------------------------------- the loop's turn
 
+    /** Whether every message that has arrived has been delivered. */
+    boolean isDrained() {
+        return arrived.isEmpty();
+    }
+
     /** What the worker does in a turn. @return whether there was anything to do */
     boolean turn() {
         int work = drain();
@@ -487,7 +427,7 @@ final class FakePort implements EndpointPort {
         if (state == State.FAILED && !undrained && !failureReported) {
             failureReported = true;
             work++;
-            listener.endpointFailed(failure);
+            List.copyOf(listeners).forEach(listener -> listener.endpointFailed(failure));
         }
         return work > 0;
     }
@@ -502,17 +442,23 @@ final class FakePort implements EndpointPort {
             trace(() -> "takes " + message);
             MessageSink sink = sinks.get(Tag.channelId(message.tag));
             if (sink == null) {
+                dropped++;
                 long request = receive(probed.size(), 0, 0);
                 if (request > 0) {
                     abandon(request, null);
                 }
             } else {
-                watch.delivering(message);
+                watches.get(Tag.channelId(message.tag)).delivering(message);
                 sink.onMessage(message.tag, probed.size(), message.length);
             }
         }
         undrained = !arrived.isEmpty();
         return taken;
+    }
+
+    /** How many messages were for channels that are closed. */
+    int droppedCount() {
+        return dropped;
     }
 
     void assertAllReceived() {

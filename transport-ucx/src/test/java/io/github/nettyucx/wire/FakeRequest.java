@@ -21,7 +21,7 @@ abstract class FakeRequest {
     private boolean abandoned;
     private ReferenceCounted owner;
 
-    /** @param message that it is about, or {@code null} */
+    /** @param message that it is about */
     FakeRequest(FakePort port, String verb, FakeMessage message) {
         this.port = port;
         this.verb = verb;
@@ -30,7 +30,12 @@ abstract class FakeRequest {
 
     @Override
     public final String toString() {
-        return message == null ? verb : verb + " of " + message;
+        return verb + " of " + message;
+    }
+
+    /** Whether it is about a message between these two channels, of which {@code ownId} is the one at this port. */
+    final boolean isBetween(int ownId, int peerId) {
+        return Tag.channelId(message.tag) == (message.sender == port ? peerId : ownId);
     }
 
     /** Goes on, if it can. @return whether it did */

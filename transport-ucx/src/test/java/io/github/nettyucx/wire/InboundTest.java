@@ -3,12 +3,9 @@ package io.github.nettyucx.wire;
 
 import io.github.nettyucx.ucp.UcsStatus;
 import io.netty.buffer.ByteBuf;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.List;
 
 import static io.github.nettyucx.wire.ScriptedPort.INLINE;
 import static io.github.nettyucx.wire.ScriptedPort.PENDING;
@@ -18,68 +15,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-class InboundTest {
-
-    private static final int WINDOW = 16 * 1024;
-    private static final int MAX_MESSAGE = 8 * 1024;
-    private static final boolean READING = true;
-    private static final boolean PAUSED = false;
-
-    private final ScriptedPort port = new ScriptedPort();
-    private final Inbound inbound = new Inbound(port, new Traffic(), WINDOW, MAX_MESSAGE);
-    private final List<ByteBuf> stashes = new ArrayList<>();
-    private boolean noMemory;
-
-    private ByteBuf stash(int capacity) {
-        if (noMemory) {
-            throw new OutOfMemoryError("as the test wants it");
-        }
-        ByteBuf buffer = port.memory.allocate(capacity);
-        stashes.add(buffer);
-        return buffer;
-    }
-
-    private static byte[] bytes(String text) {
-        return text.getBytes(StandardCharsets.US_ASCII);
-    }
-
-    private long arrives(String text, boolean wanted) throws ProtocolException {
-        long message = port.message(bytes(text));
-        inbound.data(message, text.length(), wanted, this::stash);
-        return message;
-    }
-
-    private void arrive(int count, int length, boolean wanted) throws ProtocolException {
-        for (int i = 0; i < count; i++) {
-            arrives("x".repeat(length), wanted);
-        }
-    }
-
-    /** @return what can be read at once, or {@code null} if that is nothing */
-    private String read(int limit) {
-        ByteBuf buffer = inbound.read(limit, this::stash);
-        if (buffer == null) {
-            return null;
-        }
-        String text = buffer.toString(StandardCharsets.US_ASCII);
-        buffer.release();
-        return text;
-    }
-
-    private String readAll() {
-        StringBuilder text = new StringBuilder();
-        for (String part = read(WINDOW); part != null; part = read(WINDOW)) {
-            text.append(part);
-        }
-        return text.toString();
-    }
-
-    @AfterEach
-    void everythingIsGivenBack() {
-        inbound.discard();
-        port.completeAll();
-        port.assertEverythingReturned();
-    }
+class InboundTest extends InboundFixture {
 
     // ------------------------------------------------------------------------------------------- reading
 
@@ -134,18 +70,6 @@ class InboundTest {
         assertTrue(inbound.poll());
         assertEquals("onetwothree", readAll());
         assertFalse(inbound.isInFlight());
-    }
-
-    @Test
-    void receivesEightAheadAtMost() throws ProtocolException {
-        arrive(20, 1, READING);
-        for (int i = 0; i < 20; i++) {
-            port.answer(PENDING);
-        }
-        assertNull(read(WINDOW));
-        assertEquals(8, port.receiveCount());
-        assertNull(read(WINDOW));
-        assertEquals(8, port.receiveCount());
     }
 
     @Test

@@ -14,6 +14,7 @@ import static io.github.nettyucx.wire.ScriptedPort.PENDING;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 class LostConnectionTest extends ConnectionFixture {
@@ -76,6 +77,21 @@ class LostConnectionTest extends ConnectionFixture {
     }
 
     @Test
+    void endsInOrderWhenItHasFetchedTheLastBytesBeforeItLearnsThatThePeerIsGone() {
+        open();
+        port.deliver(Tag.DATA, 0, text("last words"));
+        port.answer(PENDING);
+        port.deliver(Tag.FIN, Tag.FIN_HALF);
+        port.completeAll();
+        told.clear();
+        connection.peerGone(new SocketException("Connection reset by peer"));
+        assertEquals(List.of("output", "input"), told);
+        assertEquals(0, port.sent.size(), "nobody is there to be told");
+        assertEquals("last words", read(100));
+        assertTrue(connection.inbound().isAtEnd());
+    }
+
+    @Test
     void isResetWhenThePeerGoesBeforeAllItsBytesWereFetched() {
         open();
         port.deliver(Tag.DATA, 0, text("here"));
@@ -88,6 +104,134 @@ class LostConnectionTest extends ConnectionFixture {
         assertNull(read(100));
         assertFalse(connection.inbound().isAtEnd(), "a stream that is cut short has no end");
     }
+
+    @Test
+    void isLostWithTheCauseThatTheControlSocketGives() {
+        open();
+        port.deliver(Tag.DATA, 0, text("last words"));
+        SocketException cause = new SocketException("Connection timed out");
+        connection.peerGone(cause);
+        assertSame(cause, failure);
+        assertEquals("last words", read(100));
+        assertFalse(connection.inbound().isAtEnd());
+        assertFailed(SocketException.class, "Connection timed out");
+    }
+
+    @Test
+    void endsInOrderWhenTheControlSocketEndsAfterThePeersEnd() {
+        open();
+        connection.outbound().finish(false);
+        port.deliver(Tag.DATA, 0, text("last words"));
+        port.deliver(Tag.FIN, Tag.FIN_HALF);
+        told.clear();
+        connection.peerGone(new SocketException("Connection reset by peer"));
+        assertEquals(List.of("output", "acknowledged", "input"), told);
+        assertNull(failure);
+        assertEquals("last words", read(100));
+        assertTrue(connection.inbound().isAtEnd());
+    }
+
+    @Test
+    void isLostOnceWhicheverOfTheTwoTellsFirst() {
+        open();
+        connection.peerGone(new SocketException("Connection reset by peer"));
+        connection.endpointFailed(UcsStatus.ERR_IO_ERROR);
+        connection.peerGone(new SocketException("again"));
+        assertFailed(SocketException.class, "Connection reset by peer");
+    }
+
+    @Test
+    void leavesWhatIsInFlightToTheWorkerAtOnce() {
+        open();
+        port.answer(PENDING, PENDING);
+        send(10);
+        port.deliver(Tag.DATA, 0, text("never"));
+        assertNull(read(10));
+        connection.peerGone(new SocketException("Connection reset by peer"));
+        assertTrue(connection.outbound().isIdle());
+        assertFalse(connection.inbound().isInFlight());
+        assertEquals(0, port.poll());
+        assertFalse(port.isTracked(), "a connection that is lost and not closed costs the loop nothing");
+    }
+
+    // ------------------------------------------------------------------------------------------- promised input
+
+    /** The peer has sent its answer and its end, has been told that they are here, and is gone. */
+    private void answerAndLeave() {
+        port.deliver(Tag.DATA, 0, text("the answer "));
+        port.deliver(Tag.DATA, 0, text("in full"));
+        port.deliver(Tag.FIN, Tag.FIN_CLOSE);
+        assertEquals(Tag.of(PEER, Tag.FIN_ACK, 0), port.sent.getLast().tag());
+    }
+
+    private void assertTheAnswerIsThere() {
+        assertNull(failure, "only the write has failed");
+        assertTrue(connection.outbound().isFailed());
+        assertEquals(0, connection.outbound().room());
+        assertTrue(connection.inbound().isReadable());
+        assertEquals("the answer ", read(100));
+        assertTrue(connection.inbound().isReadable());
+        assertFalse(connection.inbound().isAtEnd());
+        assertEquals("in full", read(100));
+        assertTrue(connection.inbound().isAtEnd());
+        assertEquals(CloseReason.ORDERLY, connection.closeReason());
+    }
+
+    @Test
+    void keepsPromisedInputWhenALateWriteCannotBePosted() {
+        open();
+        answerAndLeave();
+        port.answer(UcsStatus.ERR_CONNECTION_RESET);
+        send(10);
+        port.poll();
+        assertTheAnswerIsThere();
+    }
+
+    @Test
+    void keepsPromisedInputWhenALateWriteFails() {
+        open();
+        answerAndLeave();
+        port.answer(PENDING);
+        send(10);
+        port.complete(port.lastRequest(), UcsStatus.ERR_CANCELED);
+        port.poll();
+        assertTheAnswerIsThere();
+    }
+
+    @Test
+    void keepsPromisedInputWhenALateWriteFailsWithTheLink() {
+        open();
+        answerAndLeave();
+        port.failing();
+        port.answer(UcsStatus.ERR_CONNECTION_RESET);
+        send(10);
+        port.poll();
+        connection.endpointFailed(UcsStatus.ERR_CONNECTION_RESET);
+        assertTheAnswerIsThere();
+    }
+
+    @Test
+    void keepsPromisedInputWhenTheControlSocketEndsDuringALateWrite() {
+        open();
+        answerAndLeave();
+        port.answer(PENDING);
+        send(10);
+        connection.peerGone(new SocketException("Connection reset by peer"));
+        assertTheAnswerIsThere();
+    }
+
+    @Test
+    void keepsPromisedInputWhateverThePeerDoesAfterItsEnd() {
+        open();
+        answerAndLeave();
+        port.deliver(Tag.FIN, Tag.FIN_CLOSE);
+        assertFailed(ProtocolException.class, "the peer ended its stream twice");
+        assertEquals("the answer ", read(100));
+        assertEquals("in full", read(100));
+        assertTrue(connection.inbound().isAtEnd());
+    }
+
+    // ------------------------------------------------------------------------------------------- operations
 
     @Test
     void failsWithAnOperationThatFailsWithoutTheEndpoint() {
@@ -163,8 +307,6 @@ class LostConnectionTest extends ConnectionFixture {
 
     @Test
     void refusesCreditBeforeAnythingWasSent() {
-        connection.start(port);
-        port.poll();
         port.deliver(Tag.DATA, 1, text("x"));
         assertFailed(ProtocolException.class, "the peer granted 1 bytes, more than its window has");
     }

@@ -45,6 +45,10 @@ final class ProtocolWatch {
         peer = other;
     }
 
+    ProtocolWatch peer() {
+        return peer;
+    }
+
     /** This side throws away what it gets, so that it may acknowledge what it did not receive. */
     void discards() {
         discarding = true;

@@ -10,13 +10,20 @@ import io.netty.util.ReferenceCounted;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** An endpoint that does what a test tells it to. What it is not told to complete stays in flight. */
+/**
+ * An endpoint, and its worker, that does what a test tells it to. What it is not told to complete stays in flight.
+ */
 final class ScriptedPort implements EndpointPort {
 
     static final long INLINE = UcsStatus.OK;
@@ -49,11 +56,10 @@ final class ScriptedPort implements EndpointPort {
     private final List<Long> dropped = new ArrayList<>();
     private final List<Long> receives = new ArrayList<>();
     private final Deque<Long> answers = new ArrayDeque<>();
-    private InFlight tracked;
-    private MessageSink sink;
-    private TrackedMemory.Range helloTarget;
-    private long helloReceive;
-    private byte[] helloSent;
+    private final List<InFlight> tracked = new ArrayList<>();
+    private final Map<Integer, MessageSink> sinks = new HashMap<>();
+    private int unknown;
+    private int statusCalls;
     private boolean failing;
 
     /** What the next operations answer; after these, operations complete at once. */
@@ -139,27 +145,6 @@ final class ScriptedPort implements EndpointPort {
     // ------------------------------------------------------------------------------------------- the connection's side
 
     @Override
-    public long flush() {
-        return post(() -> {
-        });
-    }
-
-    @Override
-    public long sendStream(long address, long length) {
-        TrackedMemory.Range range = memory.at(address, length);
-        return post(() -> helloSent = range.read());
-    }
-
-    @Override
-    public long receiveStream(long address, long length) {
-        helloTarget = memory.at(address, length);
-        answers.addFirst(PENDING);
-        helloReceive = post(() -> {
-        });
-        return helloReceive;
-    }
-
-    @Override
     public long send(long address, long length, long tag) {
         if (length > 0) {
             memory.at(address, length);
@@ -191,6 +176,7 @@ final class ScriptedPort implements EndpointPort {
 
     @Override
     public int status(long request) {
+        statusCalls++;
         return operation(request).status;
     }
 
@@ -215,57 +201,66 @@ final class ScriptedPort implements EndpointPort {
 
     @Override
     public void track(InFlight operation) {
-        assertTrue(tracked == null, "tracked twice");
-        tracked = operation;
+        assertFalse(tracked.contains(operation), "tracked twice");
+        tracked.add(operation);
     }
 
     @Override
-    public void register(int channelId, MessageSink messageSink) {
-        sink = messageSink;
+    public void register(int channelId, MessageSink sink) {
+        assertNull(sinks.put(channelId, sink), "somebody else's id");
     }
 
     @Override
     public void unregister(int channelId) {
-        sink = null;
-    }
-
-    @Override
-    public int newChannelId() {
-        return CHANNEL_ID;
+        assertNotNull(sinks.remove(channelId), "nobody's id");
     }
 
     // ------------------------------------------------------------------------------------------- the loop's side
 
     boolean isTracked() {
-        return tracked != null;
+        return !tracked.isEmpty();
     }
 
     boolean isRegistered() {
-        return sink != null;
+        return !sinks.isEmpty();
     }
 
-    /** Polls what is in flight, as the loop does in every turn. */
-    void poll() {
-        if (tracked != null && !tracked.poll()) {
-            tracked = null;
+    /** Polls what is in flight, as the loop does in every turn. @return how often a request's status was asked for */
+    int poll() {
+        int before = statusCalls;
+        for (InFlight operation : List.copyOf(tracked)) {
+            if (!operation.poll()) {
+                tracked.remove(operation);
+            }
         }
+        return statusCalls - before;
+    }
+
+    int statusCalls() {
+        return statusCalls;
     }
 
     /** Delivers a message of {@code type}. @return its handle */
     long deliver(int type, int value, byte... bytes) {
+        return deliverTo(CHANNEL_ID, type, value, bytes);
+    }
+
+    /** Delivers a message to whoever has this id, and drops it if that is nobody, as a worker does. */
+    long deliverTo(int channelId, int type, int value, byte... bytes) {
         long message = message(bytes);
-        sink.onMessage(Tag.of(CHANNEL_ID, type, value), message, bytes.length);
+        MessageSink sink = sinks.get(channelId);
+        if (sink != null) {
+            sink.onMessage(Tag.of(channelId, type, value), message, bytes.length);
+        } else {
+            unknown++;
+            receive(message, 0, 0);
+        }
         return message;
     }
 
-    byte[] helloSent() {
-        return helloSent;
-    }
-
-    /** The peer's first bytes arrive. */
-    void helloArrives(byte[] bytes) {
-        helloTarget.write(bytes);
-        complete(helloReceive, UcsStatus.OK);
+    /** How many messages were for nobody. */
+    int unknownCount() {
+        return unknown;
     }
 
     /** UCX has reported the endpoint's failure, and the loop has not yet passed it on. */

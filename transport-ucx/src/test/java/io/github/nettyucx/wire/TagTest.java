@@ -32,7 +32,7 @@ class TagTest {
 
     @Test
     void hasRoomForAGrantOfTheLargestWindow() {
-        assertEquals(Hello.MAX_WINDOW, Tag.value(Tag.of(1, Tag.CREDIT, Hello.MAX_WINDOW)));
+        assertEquals(Limits.MAX_WINDOW, Tag.value(Tag.of(1, Tag.CREDIT, Limits.MAX_WINDOW)));
     }
 
     @Test

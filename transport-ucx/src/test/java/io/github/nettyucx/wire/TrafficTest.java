@@ -67,7 +67,7 @@ class TrafficTest extends ConnectionFixture {
         connection.outbound().held();
         connection.outbound().held();
         assertCount(1, TrafficCounter.CREDIT_WAITS);
-        port.deliver(Tag.CREDIT, MAX_MESSAGE + Outbound.MESSAGE_CHARGE);
+        port.deliver(Tag.CREDIT, MAX_MESSAGE + Limits.MESSAGE_CHARGE);
         assertCount(1, TrafficCounter.CREDIT_MESSAGES_RECEIVED);
         connection.outbound().held();
         assertCount(2, TrafficCounter.CREDIT_WAITS);
@@ -90,7 +90,7 @@ class TrafficTest extends ConnectionFixture {
         port.deliver(Tag.DATA, 0, new byte[MAX_MESSAGE]);
         read(MAX_MESSAGE);
         assertCount(1, TrafficCounter.CREDIT_MESSAGES_SENT);
-        port.deliver(Tag.DATA, 0, new byte[MAX_MESSAGE - Outbound.MESSAGE_CHARGE - 1]);
+        port.deliver(Tag.DATA, 0, new byte[MAX_MESSAGE - Limits.MESSAGE_CHARGE - 1]);
         read(MAX_MESSAGE);
         send(1);
         assertCount(1, TrafficCounter.CREDIT_MESSAGES_SENT);
@@ -118,46 +118,6 @@ class TrafficTest extends ConnectionFixture {
         assertEquals(1, lane.received().sum());
     }
 
-    // ------------------------------------------------------------------------------------------- handshakes
-
-    @ParameterizedTest
-    @CsvSource({"-24, REFUSED", "-23, REJECTED", "-6, UNREACHABLE", "-4, CONNECT_FAILED"})
-    void namesWhyItCannotConnect(int status, HandshakeFailure expected) {
-        port.answer(PENDING);
-        connection.start(port);
-        connection.endpointFailed(status);
-        assertEquals(expected, connection.handshakeFailure());
-    }
-
-    @ParameterizedTest
-    @CsvSource({"0, OTHER_PROGRAM", "8, OTHER_PROTOCOL_VERSION", "10, PROTOCOL_VIOLATION", "12, OTHER_UCX_VERSION",
-        "20, PROTOCOL_VIOLATION"})
-    void namesWhyAHelloIsNotTaken(int offset, HandshakeFailure expected) {
-        byte[] bytes = hello(Hello.VERSION, UCX_1_22_0);
-        bytes[offset] ^= 0x55;
-        connection.start(port);
-        port.poll();
-        port.helloArrives(bytes);
-        port.poll();
-        assertEquals(expected, connection.handshakeFailure());
-    }
-
-    @Test
-    void namesWhatElseEndsAHandshake() {
-        connection.start(port);
-        port.poll();
-        connection.endpointFailed(UcsStatus.ERR_CONNECTION_RESET);
-        assertEquals(HandshakeFailure.CLOSED_BY_PEER, connection.handshakeFailure());
-    }
-
-    @Test
-    void namesTheWantOfMemory() {
-        connection.start(port);
-        noMemory = true;
-        port.poll();
-        assertEquals(HandshakeFailure.NO_MEMORY, connection.handshakeFailure());
-    }
-
     // ------------------------------------------------------------------------------------------- ends
 
     @ParameterizedTest
@@ -166,7 +126,6 @@ class TrafficTest extends ConnectionFixture {
         open();
         connection.endpointFailed(status);
         assertEquals(expected, connection.closeReason());
-        assertNull(connection.handshakeFailure());
     }
 
     @Test

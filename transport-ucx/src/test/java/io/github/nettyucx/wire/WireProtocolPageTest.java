@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.wire;
 
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.Unpooled;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -57,40 +54,10 @@ class WireProtocolPageTest extends ConnectionFixture {
         Map<String, String> constants = table("constant", "value", "meaning").stream()
                 .collect(Collectors.toMap(row -> row.get(0), row -> row.get(1)));
         assertEquals(Map.of(
-                "VERSION", String.valueOf(Hello.VERSION),
-                "LENGTH", String.valueOf(Hello.LENGTH),
-                "MIN_WINDOW", String.valueOf(Hello.MIN_WINDOW),
-                "MAX_WINDOW", String.valueOf(Hello.MAX_WINDOW),
-                "MESSAGE_CHARGE", String.valueOf(Outbound.MESSAGE_CHARGE),
+                "MIN_WINDOW", String.valueOf(Limits.MIN_WINDOW),
+                "MAX_WINDOW", String.valueOf(Limits.MAX_WINDOW),
+                "MESSAGE_CHARGE", String.valueOf(Limits.MESSAGE_CHARGE),
                 "MAX_VALUE", String.valueOf(Tag.MAX_VALUE)), constants);
-    }
-
-    @Test
-    void tellsWhereTheFieldsOfAHelloAre() throws IOException {
-        ByteBuf hello = Unpooled.buffer();
-        new Hello(Hello.VERSION, 0x01160000, 0xcafebabe, 0x00123456, 0x00012345).encode(hello);
-        Map<String, String> expected = Map.of(
-                "magic", "4e65747479554358",
-                "version", "0001",
-                "length", "0040",
-                "ucxVersion", "01160000",
-                "channelId", "cafebabe",
-                "window", "00123456",
-                "maxMessage", "00012345",
-                "reserved", "00".repeat(36));
-        int next = 0;
-        List<List<String>> rows = table("offset", "bytes", "field", "content");
-        for (List<String> row : rows) {
-            int offset = Integer.parseInt(row.get(0));
-            int length = Integer.parseInt(row.get(1));
-            assertEquals(next, offset, () -> "gap before " + row);
-            next = offset + length;
-            assertEquals(expected.get(row.get(2)), ByteBufUtil.hexDump(hello, offset, length), row::toString);
-        }
-        assertEquals(hello.readableBytes(), next);
-        assertEquals(expected.size(), rows.size());
-        String magic = rows.getFirst().get(3);
-        assertTrue(magic.replace(" ", "").startsWith(expected.get("magic")), magic);
     }
 
     @Test
@@ -118,14 +85,28 @@ class WireProtocolPageTest extends ConnectionFixture {
                 "FIN_ACK", String.valueOf(Tag.FIN_ACK)), types);
     }
 
+    @Test
+    void tellsWhatMayBeAnnounced() throws IOException {
+        assertEquals(List.of("channelId", "window", "maxMessage"),
+                table("field", "content").stream().map(List::getFirst).toList());
+        for (int window : new int[] {Limits.MIN_WINDOW, Limits.MAX_WINDOW}) {
+            assertTrue(Limits.allow(window, 1));
+            assertTrue(Limits.allow(window, window));
+            assertFalse(Limits.allow(window, 0));
+            assertFalse(Limits.allow(window, window + 1));
+        }
+        assertFalse(Limits.allow(Limits.MIN_WINDOW - 1, 1));
+        assertFalse(Limits.allow(Limits.MAX_WINDOW + 1, 1));
+    }
+
     // ------------------------------------------------------------------------------------------- arithmetic
 
     @Test
     void tellsWhenCreditIsGranted() throws IOException {
         assertTrue(Files.readString(PAGE).contains("`owed ≥ window / 4`"));
         open();
-        port.deliver(Tag.DATA, 0, new byte[WINDOW / 4 - Outbound.MESSAGE_CHARGE]);
-        read(WINDOW / 4 - Outbound.MESSAGE_CHARGE - 1);
+        port.deliver(Tag.DATA, 0, new byte[WINDOW / 4 - Limits.MESSAGE_CHARGE]);
+        read(WINDOW / 4 - Limits.MESSAGE_CHARGE - 1);
         assertEquals(0, port.sent.size());
         read(1);
         assertEquals(Tag.of(PEER, Tag.CREDIT, WINDOW / 4), port.sent.getLast().tag());
@@ -136,20 +117,20 @@ class WireProtocolPageTest extends ConnectionFixture {
     @MethodSource("windows")
     void doesNotLetASenderWaitForEver(int window) {
         Outbound outbound = new Outbound(port, new Traffic());
-        outbound.open(new Hello(Hello.VERSION, 0, 1, window, window));
+        outbound.open(1, window, window);
         // The largest message that a sender may wait with, and the credit that it then has.
         int room = window / 8;
         while (outbound.isWorthwhile(room)) {
             room--;
         }
-        int credit = room + Outbound.MESSAGE_CHARGE;
+        int credit = room + Limits.MESSAGE_CHARGE;
         assertTrue(credit < window / 8.0 + 64);
         assertTrue(window - credit > window / 8.0 * 7 - 64);
         assertTrue(window - credit >= window / 4);
     }
 
     static Stream<Integer> windows() {
-        return Stream.of(Hello.MIN_WINDOW, Hello.MIN_WINDOW + 1, 65_535, 1 << 20, Hello.MAX_WINDOW);
+        return Stream.of(Limits.MIN_WINDOW, Limits.MIN_WINDOW + 1, 65_535, 1 << 20, Limits.MAX_WINDOW);
     }
 
     // ------------------------------------------------------------------------------------------- violations
@@ -161,27 +142,11 @@ class WireProtocolPageTest extends ConnectionFixture {
     @ParameterizedTest
     @MethodSource("violations")
     void tellsWhatIsSaidOfAViolation(List<String> row) {
-        switch (row.get(0)) {
-            case "a HELLO of another version" -> greetWith(8, 2);
-            case "a HELLO of another length" -> greetWith(10, 72);
-            default -> {
-                open();
-                violate(row.get(0));
-            }
-        }
+        open();
+        violate(row.get(0));
         assertInstanceOf(ProtocolException.class, failure);
         String pattern = Pattern.quote(row.get(1)).replaceAll("\\bN\\b", "\\\\E[0-9]+\\\\Q");
         assertTrue(failure.getMessage().matches(pattern), failure.getMessage());
-    }
-
-    private void greetWith(int offset, int value) {
-        byte[] bytes = hello(Hello.VERSION, UCX_1_22_0);
-        bytes[offset] = (byte) (value >>> 8);
-        bytes[offset + 1] = (byte) value;
-        connection.start(port);
-        port.poll();
-        port.helloArrives(bytes);
-        port.poll();
     }
 
     private void violate(String violation) {

@@ -2,157 +2,114 @@
 package io.github.nettyucx.worker;
 
 import io.github.nettyucx.channel.OnEachLane;
-import io.github.nettyucx.channel.Peers;
-import io.github.nettyucx.ucp.UcpConnectionRequest;
-import io.github.nettyucx.ucp.UcpListener;
+import io.github.nettyucx.ucp.UcsStatus;
 import org.junit.jupiter.api.Tag;
 
-import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.net.InetAddress;
-import java.util.ArrayDeque;
-import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 
 /** A worker whose peers send more than it takes. Both sides are driven by the test's thread, turn by turn. */
 @Tag("ucx-matrix")
 class BusyWorkerTest {
 
     private static final int BUSY_ID = 4711;
-    private static final int DYING_ID = 4712;
+    private static final int DYING_ID = -4712;
     private static final int LENGTH = 8;
     /** Several turns' worth. */
     private static final int WAITING = 2000;
     private static final int LAST_WORDS = 100;
-    private static final int MESSAGES_PER_WRITE = 64;
+    private static final int MESSAGES_PER_PAUSE = 64;
     private static final long HELD_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
-    private static final long NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    private final Queue<UcpConnectionRequest> requests = new ArrayDeque<>();
-    private final Queue<Long> sends = new ArrayDeque<>();
-    private ProgressEngine here;
-    private ProgressEngine there;
+    private EnginePair engines;
+    private EnginePair.Both busy;
+    private EnginePair.Both dying;
+    private Worker worker;
     private int sent;
     private int taken;
     private int lastWords;
-    private boolean told;
+    private int told;
 
-    @OnEachLane
-    void theEndOfAConnectionIsToldWhileOthersSendMoreThanIsTaken() throws Exception {
-        try (Arena arena = Arena.ofConfined();
-             ProgressEngine receiver = new ProgressEngine("receiver", new Counters<>(WorkerCounter.class));
-             ProgressEngine sender = new ProgressEngine("sender", new Counters<>(WorkerCounter.class))) {
-            here = receiver;
-            there = sender;
-            long bytes = arena.allocate(LENGTH).address();
-            InetAddress loopback = Peers.loopback(0).getAddress();
-            Worker listening = here.workerForListening(loopback);
-            UcpListener listener = listening.listen(Peers.loopback(0), requests::add);
-            Worker connecting = there.workerForConnecting(listener.localAddress());
-            Endpoint busy = connecting.connect(listener.localAddress(), null, status -> { });
-            Endpoint busyHere = accept(loopback, busy, status -> { });
-            Endpoint dying = connecting.connect(listener.localAddress(), null, status -> { });
-            Endpoint dyingHere = accept(loopback, dying, status -> {
-                assertEquals(LAST_WORDS, lastWords, "what came before the end");
-                told = true;
-            });
-            assertEquals(busyHere.worker(), dyingHere.worker());
-            busyHere.register(BUSY_ID, (tag, message, length) -> {
-                discard(busyHere, message);
-                if (++taken % MESSAGES_PER_WRITE == 0) {
+    @OnEachLane(linksOnly = true)
+    void theEndOfAControlSocketIsToldWhileOthersSendMoreThanIsTaken() throws Exception {
+        // Connections share a link, and so what the dying one has sent stands behind what the busy one has.
+        run(false, () -> worker.afterArrived(() -> told(UcsStatus.OK)));
+    }
+
+    @OnEachLane(linksOnly = true)
+    void theFailureOfALinkIsToldWhileOthersSendMoreThanIsTaken() throws Exception {
+        run(true, () -> {
+            dying.here().add(this::told);
+            dying.here().onError(null, UcsStatus.ERR_CONNECTION_RESET);
+        });
+        assertFalse(dying.here().isOpen());
+    }
+
+    private void told(int status) {
+        assertEquals(LAST_WORDS, lastWords, "what came before the end");
+        told++;
+    }
+
+    private void run(boolean ownLink, Runnable end) throws Exception {
+        try (EnginePair pair = new EnginePair(LENGTH)) {
+            engines = pair;
+            busy = pair.connect();
+            dying = ownLink ? pair.connect() : busy;
+            worker = busy.here().worker();
+            assertEquals(worker, dying.here().worker());
+            busy.here().register(BUSY_ID, (tag, message, length) -> {
+                EnginePair.discard(busy.here(), message);
+                if (++taken % MESSAGES_PER_PAUSE == 0) {
                     holdUp();
-                    busyHere.worker().catchUp();
                 }
             });
-            dyingHere.register(DYING_ID, (tag, message, length) -> {
-                discard(dyingHere, message);
+            dying.here().register(DYING_ID, (tag, message, length) -> {
+                EnginePair.discard(dying.here(), message);
                 lastWords++;
             });
 
-            until(() -> sent - taken >= WAITING && taken > WAITING, busy, bytes, "no load");
+            until(() -> sent - taken >= WAITING && taken > WAITING, "no load");
             for (int i = 0; i < LAST_WORDS; i++) {
-                send(dying, bytes, DYING_ID);
+                pair.send(dying.there(), LENGTH, DYING_ID);
             }
-            complete(dying, dying.flush(), busy, bytes);
+            // UCX has them all, and not all of them have been taken.
+            EnginePair.until(() -> !pair.isSending(), () -> {
+                pair.there.poll();
+                worker.settle();
+            }, "the last words do not arrive");
+            end.run();
+            assertEquals(0, told);
+            until(() -> told > 0, "the end is not told");
+            until(() -> taken > 2 * WAITING + sent / 2, "the others do not go on");
+            assertEquals(1, told);
+
+            pair.until(() -> sent == taken && !pair.isSending(), "messages of the others got lost");
             dying.close();
-            until(() -> told, busy, bytes, "the end is not told");
-
             busy.close();
-            busyHere.close();
-            dyingHere.close();
-            while (!sends.isEmpty() || sender.poll() + receiver.poll() > 0) {
-                freeSends(busy);
-            }
-            listening.close(listener);
         }
     }
 
-    private Endpoint accept(InetAddress local, Endpoint asking, EndpointListener listener) throws IOException {
-        long flush = asking.flush();
-        until(() -> !requests.isEmpty(), null, 0, "no request");
-        UcpConnectionRequest request = requests.remove();
-        Endpoint accepted = here.workerForAccepting(local, request.clientId()).accept(request, listener);
-        complete(accepted, accepted.flush(), null, 0);
-        complete(asking, flush, null, 0);
-        return accepted;
-    }
-
-    private void complete(Endpoint endpoint, long request, Endpoint busy, long bytes) {
-        assertTrue(request >= 0, () -> "status " + request);
-        if (request > 0) {
-            until(() -> endpoint.status(request) != 1, busy, bytes, "an operation does not end");
-            assertEquals(0, endpoint.status(request));
-            endpoint.free(request);
-        }
-    }
-
-    /** Turns of both sides; with {@code busy}, there is more on its way before each than the receiver takes in one. */
-    private void until(BooleanSupplier condition, Endpoint busy, long bytes, String otherwise) {
-        long start = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            assertTrue(System.nanoTime() - start < NANOS, otherwise);
-            while (busy != null && sent - taken < 2 * WAITING) {
+    /** Turns of both sides; there is more on its way before each than the receiver takes in one. */
+    private void until(BooleanSupplier condition, String otherwise) {
+        EnginePair.until(condition, () -> {
+            while (sent - taken < 2 * WAITING) {
                 sent++;
-                send(busy, bytes, BUSY_ID);
+                engines.send(busy.there(), LENGTH, BUSY_ID);
             }
-            there.poll();
-            here.poll();
-            if (busy != null) {
-                freeSends(busy);
-            }
-        }
+            engines.there.poll();
+            engines.here.poll();
+            engines.isSending();
+        }, otherwise);
     }
 
-    private void send(Endpoint endpoint, long bytes, int id) {
-        long request = endpoint.send(bytes, LENGTH, (long) id << 32);
-        assertTrue(request >= 0, () -> "status " + request);
-        if (request > 0) {
-            sends.add(request);
-        }
-    }
-
-    private void freeSends(Endpoint endpoint) {
-        while (!sends.isEmpty() && endpoint.status(sends.peek()) != 1) {
-            endpoint.free(sends.remove());
-        }
-    }
-
-    private static void discard(Endpoint endpoint, long message) {
-        long request = endpoint.receive(message, 0, 0);
-        if (request > 0) {
-            endpoint.abandon(request, null);
-        }
-    }
-
-    /** As a handler does that takes its time before it writes; the peers go on meanwhile. */
+    /** As a handler does that takes its time; the peers go on meanwhile. */
     private void holdUp() {
         long start = System.nanoTime();
         do {
-            there.poll();
+            engines.there.poll();
         } while (System.nanoTime() - start < HELD_UP_NANOS);
     }
 }

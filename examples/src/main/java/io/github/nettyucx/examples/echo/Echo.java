@@ -49,7 +49,7 @@ public final class Echo extends ExampleCommand {
     private TransportKind transport = TransportKind.UCX;
 
     @Option(names = "--lane", paramLabel = "NAME", converter = Choice.OfLane.class,
-            description = "What ucx may use: shm (shared memory), tcp or auto (the fastest there is). Default: auto.")
+            description = Lane.HELP + ". Default: auto.")
     private Lane lane;
 
     @Option(names = "--wait", paramLabel = "HOW", converter = Choice.OfWaitMode.class,

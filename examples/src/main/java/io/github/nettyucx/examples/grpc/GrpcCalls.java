@@ -96,7 +96,7 @@ public final class GrpcCalls extends PairCommand {
     private boolean direct;
 
     @Option(names = "--lane", paramLabel = "NAME", converter = Choice.OfLane.class,
-            description = "What ucx may use: shm (shared memory), tcp or auto (the fastest there is). Default: auto.")
+            description = Lane.HELP + ". Default: auto.")
     private Lane lane = Lane.AUTO;
 
     public static void main(String[] args) {

@@ -49,8 +49,9 @@ import picocli.CommandLine.Parameters;
             "  ./run-example.sh http http://node1:7777/a.bin http://node1:7777/b.bin",
             "  ./run-example.sh http --server 0.0.0.0:7777 --cert cert.pem --key key.pem",
             "  ./run-example.sh http --connect node1:7777 --trust cert.pem",
-            "  A browser or curl, in front of a server over UCX:",
-            "    ./run-example.sh relay --listen tcp:127.0.0.1:8080 --to ucx:node1:7777"})
+            "  A browser, curl or any other client over TCP, of the same server at the same port:",
+            "    curl http://node1:7777/a.bin",
+            "    ./run-example.sh http --transport nio http://node1:7777/a.bin"})
 public final class Http extends PairCommand {
     private static final String NAME = "http";
     private static final String RESULT_SEPARATOR = ";";
@@ -107,7 +108,7 @@ public final class Http extends PairCommand {
     private Long rounds = HttpMeasurement.DEFAULT_ROUNDS;
 
     @Option(names = "--lane", paramLabel = "NAME", converter = Choice.OfLane.class,
-            description = "What ucx may use: shm (shared memory), tcp or auto (the fastest there is). Default: auto.")
+            description = Lane.HELP + ". Default: auto.")
     private Lane lane = Lane.AUTO;
 
     public static void main(String[] args) {

@@ -27,11 +27,12 @@ final class HttpChecks {
                                    long bigSize) {
         var checks = new ArrayList<>(new FileChecks(connection, protocol, bigSize).checks());
         checks.addAll(new WebSocketChecks(connections).checks());
+        checks.addAll(new OrdinaryClient(connections == null ? null : connections.target()).checks());
         return checks;
     }
 
     /**
-     * Runs all checks, those of files over one connection.
+     * Runs all checks, those of files but the last over one connection.
      *
      * @param bigSize bytes of the server's {@link CheckFiles#BIG}
      * @throws ExampleFailure if one finds something that is not as it should be

@@ -57,7 +57,7 @@ final class ConnectionProbe {
                 for (var loopback : new boolean[] {true, false}) {
                     NetworkInterface.networkInterfaces()
                             .flatMap(NetworkInterface::inetAddresses)
-                            // UCX has no lanes over link-local addresses.
+                            // A peer elsewhere knows this host by others.
                             .filter(address -> family.isInstance(address) && !address.isLinkLocalAddress()
                                     && address.isLoopbackAddress() == loopback)
                             .findFirst()

@@ -27,7 +27,7 @@ public final class Info extends ExampleCommand {
     private static final String NAME = "info";
 
     @Option(names = "--lane", paramLabel = "NAME", converter = Choice.OfLane.class,
-            description = "What ucx may use: shm (shared memory), tcp or auto (the fastest there is). Default: auto.")
+            description = Lane.HELP + ". Default: auto.")
     private Lane lane = Lane.AUTO;
 
     @Option(names = "--devices", description = "Add what 'ucx_info -d' prints, where UCX has that program.")
@@ -42,7 +42,8 @@ public final class Info extends ExampleCommand {
         lane.apply();
         var report = new Report();
         var usable = UcxFacts.addTo(report);
-        usable = usable && ConnectionProbe.addTo(report);
+        // Without UCX they go over the socket.
+        usable &= ConnectionProbe.addTo(report);
         HostFacts.addTo(report);
         if (devices) {
             UcxFacts.addDevices(report);

@@ -11,17 +11,19 @@ import io.github.nettyucx.ucp.UcpContext;
 import io.github.nettyucx.ucp.UcpContextParams;
 import io.github.nettyucx.ucp.UcpFeature;
 import io.github.nettyucx.ucp.UcxException;
+import io.github.nettyucx.worker.LinkKind;
+import io.github.nettyucx.worker.UcxRuntime;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
 /** The UCX that is in use here, what it has to offer, and how it has been set up. */
 final class UcxFacts {
-    private static final String TLS_PROPERTY = "io.github.nettyucx.tls";
     private static final long UCX_INFO_SECONDS = 30;
 
     private UcxFacts() {
@@ -45,19 +47,23 @@ final class UcxFacts {
             usable = false;
             report.fact("resources", "none to be had: " + Explanation.of(e));
         }
+        for (var kind : LinkKind.values()) {
+            var problem = UcxRuntime.unavailability(kind);
+            report.fact("lane " + kind.name().toLowerCase(Locale.ROOT), problem == null ? "can be had" : "no: " + problem);
+        }
         addSettings(report, library.version());
         return usable;
     }
 
-    /** Of a context as the transport makes it: each transport with its device. */
+    /** All that UCX finds here: each transport with its device. Of these a lane takes those of its kind. */
     private static String resources() throws UcxException {
         try (var config = UcpConfig.read(null)) {
-            var tls = System.getProperty(TLS_PROPERTY);
+            var tls = System.getProperty(UcxRuntime.TLS_PROPERTY);
             if (tls != null) {
                 config.modify("TLS", tls);
             }
             try (var context = UcpContext.create(new UcpContextParams()
-                    .features(UcpFeature.TAG, UcpFeature.STREAM, UcpFeature.WAKEUP).config(config))) {
+                    .features(UcpFeature.TAG, UcpFeature.WAKEUP).config(config))) {
                 var resources = context.resources();
                 // A later UCX may print them in another form: then as they are.
                 return resources.isEmpty() ? context.describe() : HostFacts.joined(resources);
@@ -83,7 +89,6 @@ final class UcxFacts {
                 report.fact(setting.name(), setting.value().isEmpty() ? "(empty)" : setting.value());
             }
         }
-        report.fact("UCX_TCP_AF_PRIO", "inet,inet6 or inet6,inet: as a connection needs it, whatever you have set");
     }
 
     /** What UCX's own program says about devices, if its installation has it. */

@@ -41,7 +41,7 @@ import picocli.CommandLine.Option;
             "",
             "Examples:",
             "  ./run-example.sh ping-pong",
-            "  ./run-example.sh ping-pong --lane shm,tcp --size 64k",
+            "  ./run-example.sh ping-pong --lane shm,socket --size 64k",
             "  ./run-example.sh ping-pong --server 0.0.0.0:7777",
             "  ./run-example.sh ping-pong --connect node1:7777 --size 1k --connections 16 --threads 4"})
 public final class PingPong extends PairCommand {
@@ -79,8 +79,7 @@ public final class PingPong extends PairCommand {
 
     @Option(names = "--lane", paramLabel = "NAME[,NAME]", hideParamSyntax = true, split = ",",
             converter = Choice.OfLane.class,
-            description = "What ucx may use: shm (shared memory), tcp or auto (the fastest there is); several with "
-                    + "commas. Default: auto.")
+            description = Lane.HELP + "; several with commas. Default: auto.")
     private List<Lane> lanes;
 
     @Option(names = "--wait", paramLabel = "HOW", converter = Choice.OfWaitMode.class,

@@ -9,7 +9,6 @@ import io.github.nettyucx.examples.ExampleProcess;
 import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.SelfSignedCertificate;
 import io.github.nettyucx.examples.TransportKind;
-import io.github.nettyucx.examples.relay.Relay;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.Socket;
@@ -21,15 +20,11 @@ import java.net.http.WebSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
-import java.security.cert.CertificateFactory;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 class OtherClientsTest {
     private static final int SECONDS = 60;
 
-    /** The JDK's client, by TCP through the relay to a server over UCX. */
+    /** The JDK's client, by TCP, of a server that takes UCX as well. */
     @Test
     void speaksWithTheJdksClient(@TempDir Path directory) throws Exception {
         var bytes = new byte[3_000_001];
@@ -48,10 +43,8 @@ class OtherClientsTest {
         try (var own = SelfSignedCertificate.create();
              var server = ExampleProcess.start(Http.class, "--server", "127.0.0.1:0", "--files", directory.toString(),
                      "--cert", own.certificate().toString(), "--key", own.key().toString());
-             var relay = ExampleProcess.start(Relay.class, "--listen", "tcp:127.0.0.1:0", "--to",
-                     "ucx:" + server.address());
-             var client = HttpClient.newBuilder().sslContext(trusting(own.certificate())).build()) {
-            var address = relay.address();
+             var client = OrdinaryClient.client(own.certificate())) {
+            var address = server.address();
             for (var version : HttpClient.Version.values()) {
                 if (!version.name().equals("HTTP_3")) {
                     var request = HttpRequest.newBuilder(URI.create("https://" + address + "/data")).version(version);
@@ -95,19 +88,6 @@ class OtherClientsTest {
         assertEquals("in two fragments", text.get(SECONDS, TimeUnit.SECONDS));
         socket.sendClose(4242, "done").get(SECONDS, TimeUnit.SECONDS);
         assertEquals(4242, closed.get(SECONDS, TimeUnit.SECONDS));
-    }
-
-    private static SSLContext trusting(Path certificate) throws Exception {
-        var store = KeyStore.getInstance(KeyStore.getDefaultType());
-        store.load(null);
-        try (var in = Files.newInputStream(certificate)) {
-            store.setCertificateEntry("server", CertificateFactory.getInstance("X.509").generateCertificate(in));
-        }
-        var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        trust.init(store);
-        var context = SSLContext.getInstance("TLS");
-        context.init(null, trust.getTrustManagers(), null);
-        return context;
     }
 
     /** Each answer that has been begun is a file that is open, so no more are begun than a client may make of us. */

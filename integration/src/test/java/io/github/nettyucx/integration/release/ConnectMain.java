@@ -14,7 +14,7 @@ import io.netty.channel.EventLoopGroup;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 
-/** Connects to itself, and says which UCX and which module did it. */
+/** Connects to itself, and says over which lane, and which UCX and which module did it. */
 public final class ConnectMain {
 
     private ConnectMain() {
@@ -25,9 +25,11 @@ public final class ConnectMain {
         Channel server = new ServerBootstrap().group(group).channel(UcxServerSocketChannel.class)
                 .childHandler(new ChannelInboundHandlerAdapter())
                 .bind(new InetSocketAddress("127.0.0.1", 0)).sync().channel();
-        new Bootstrap().group(group).channel(UcxSocketChannel.class).handler(new ChannelInboundHandlerAdapter())
-                .connect(server.localAddress()).sync().channel().close().sync();
+        UcxSocketChannel client = (UcxSocketChannel) new Bootstrap().group(group).channel(UcxSocketChannel.class)
+                .handler(new ChannelInboundHandlerAdapter()).connect(server.localAddress()).sync().channel();
+        String lane = client.lane();
+        client.close().sync();
         group.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
-        System.out.println("connected by UCX " + Ucx.version() + " in " + UcxSocketChannel.class.getModule());
+        System.out.println("connected over " + lane + " by UCX " + Ucx.version() + " in " + UcxSocketChannel.class.getModule());
     }
 }

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.socket;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.ProtocolException;
+import java.net.SocketException;
+
+/**
+ * Linux's error numbers, the same on x86-64 and aarch64, their texts, and the exceptions that they become.
+ *
+ * <p>Calls nothing in C. Any thread may call.
+ */
+public final class Errno {
+    public static final int EPERM = 1;
+    public static final int ENOENT = 2;
+    public static final int EINTR = 4;
+    public static final int EIO = 5;
+    public static final int EBADF = 9;
+    public static final int EAGAIN = 11;
+    public static final int ENOMEM = 12;
+    public static final int EACCES = 13;
+    public static final int EFAULT = 14;
+    public static final int EBUSY = 16;
+    public static final int EEXIST = 17;
+    public static final int ENODEV = 19;
+    public static final int EINVAL = 22;
+    public static final int ENFILE = 23;
+    public static final int EMFILE = 24;
+    public static final int ENOSPC = 28;
+    public static final int EPIPE = 32;
+    public static final int ENOSYS = 38;
+    public static final int ENONET = 64;
+    public static final int EPROTO = 71;
+    public static final int ENOTSOCK = 88;
+    public static final int EDESTADDRREQ = 89;
+    public static final int EMSGSIZE = 90;
+    public static final int ENOPROTOOPT = 92;
+    public static final int EPROTONOSUPPORT = 93;
+    public static final int EOPNOTSUPP = 95;
+    public static final int EAFNOSUPPORT = 97;
+    public static final int EADDRINUSE = 98;
+    public static final int EADDRNOTAVAIL = 99;
+    public static final int ENETDOWN = 100;
+    public static final int ENETUNREACH = 101;
+    public static final int ENETRESET = 102;
+    public static final int ECONNABORTED = 103;
+    public static final int ECONNRESET = 104;
+    public static final int ENOBUFS = 105;
+    public static final int EISCONN = 106;
+    public static final int ENOTCONN = 107;
+    public static final int ESHUTDOWN = 108;
+    public static final int ETIMEDOUT = 110;
+    public static final int ECONNREFUSED = 111;
+    public static final int EHOSTDOWN = 112;
+    public static final int EHOSTUNREACH = 113;
+    public static final int EALREADY = 114;
+    public static final int EINPROGRESS = 115;
+
+    private Errno() {
+    }
+
+    /** What {@code strerror} says in the locale C, such as "Connection refused"; of an unknown one, "errno 123". */
+    public static String text(int errno) {
+        return switch (errno) {
+            case EPERM -> "Operation not permitted";
+            case ENOENT -> "No such file or directory";
+            case EINTR -> "Interrupted system call";
+            case EIO -> "Input/output error";
+            case EBADF -> "Bad file descriptor";
+            case EAGAIN -> "Resource temporarily unavailable";
+            case ENOMEM -> "Cannot allocate memory";
+            case EACCES -> "Permission denied";
+            case EFAULT -> "Bad address";
+            case EBUSY -> "Device or resource busy";
+            case EEXIST -> "File exists";
+            case ENODEV -> "No such device";
+            case EINVAL -> "Invalid argument";
+            case ENFILE -> "Too many open files in system";
+            case EMFILE -> "Too many open files";
+            case ENOSPC -> "No space left on device";
+            case EPIPE -> "Broken pipe";
+            case ENOSYS -> "Function not implemented";
+            case ENONET -> "Machine is not on the network";
+            case EPROTO -> "Protocol error";
+            case ENOTSOCK -> "Socket operation on non-socket";
+            case EDESTADDRREQ -> "Destination address required";
+            case EMSGSIZE -> "Message too long";
+            case ENOPROTOOPT -> "Protocol not available";
+            case EPROTONOSUPPORT -> "Protocol not supported";
+            case EOPNOTSUPP -> "Operation not supported";
+            case EAFNOSUPPORT -> "Address family not supported by protocol";
+            case EADDRINUSE -> "Address already in use";
+            case EADDRNOTAVAIL -> "Cannot assign requested address";
+            case ENETDOWN -> "Network is down";
+            case ENETUNREACH -> "Network is unreachable";
+            case ENETRESET -> "Network dropped connection on reset";
+            case ECONNABORTED -> "Software caused connection abort";
+            case ECONNRESET -> "Connection reset by peer";
+            case ENOBUFS -> "No buffer space available";
+            case EISCONN -> "Transport endpoint is already connected";
+            case ENOTCONN -> "Transport endpoint is not connected";
+            case ESHUTDOWN -> "Cannot send after transport endpoint shutdown";
+            case ETIMEDOUT -> "Connection timed out";
+            case ECONNREFUSED -> "Connection refused";
+            case EHOSTDOWN -> "Host is down";
+            case EHOSTUNREACH -> "No route to host";
+            case EALREADY -> "Operation already in progress";
+            case EINPROGRESS -> "Operation now in progress";
+            default -> "errno " + errno;
+        };
+    }
+
+    /**
+     * The exception that an application knows from TCP: {@link ConnectException}, {@link BindException},
+     * {@link NoRouteToHostException}, {@link ProtocolException} and {@link SocketException} with the text alone, and
+     * {@code IOException("Broken pipe")}. Anything else becomes an {@link IOException} that names the call.
+     *
+     * @param call the function of C, or what was done
+     * @param errno the positive error number
+     */
+    public static IOException exception(String call, int errno) {
+        String text = text(errno);
+        return switch (errno) {
+            case ECONNREFUSED -> new ConnectException(text);
+            case ETIMEDOUT -> call.equals("connect") ? new ConnectException(text) : new SocketException(text);
+            case EADDRINUSE, EADDRNOTAVAIL -> new BindException(text);
+            // As java.net has it: a port below 1024, mostly.
+            case EACCES -> call.equals("bind") ? new BindException(text) : new SocketException(text);
+            // A subclass of what java.net throws for the network, and what Netty's own transports do.
+            case EHOSTUNREACH, ENETUNREACH -> new NoRouteToHostException(text);
+            case EPROTO -> new ProtocolException(text);
+            case ECONNRESET, ECONNABORTED, ENETRESET, ENETDOWN, EHOSTDOWN, ENOTCONN, EISCONN, EAFNOSUPPORT, EMSGSIZE ->
+                    new SocketException(text);
+            case EPIPE -> new IOException(text);
+            case EMFILE -> new IOException(call + " failed: " + text
+                    + " (too many open files: raise the limit, ulimit -n)");
+            default -> new IOException(call + " failed: " + text);
+        };
+    }
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.socket;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.invoke.MethodHandle;
+import java.util.Arrays;
+
+/**
+ * The functions of libc that sockets, epoll and pipes take. Each answers with the function's result, or with the
+ * negative {@code errno}; a call allocates nothing. Pointers and {@code size_t} are {@code long}.
+ *
+ * <p>One call is critical, {@link #epollPoll}: it keeps its thread "in Java", so that the garbage collector waits for
+ * it, and it neither blocks nor runs long. Sends and receives do not qualify: they copy as much as they are given.
+ */
+final class SocketFunctions {
+
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final Linker.Option CAPTURE = Linker.Option.captureCallState("errno");
+
+    /*
+     * All calls are of two shapes, whatever the functions take and return: the virtual machine makes classes for each
+     * shape, which is most of what a process with a listening socket would spend on starting. Integers and pointers
+     * travel in registers of 64 bits, of which a function looks at the bits of its own type, and at its own arguments
+     * only; what it returns as an int is cut to one (System V ABI for AMD64, 3.2.3; AAPCS64, 6.8.2).
+     */
+    private static final FunctionDescriptor SHORT = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    private static final FunctionDescriptor LONG = FunctionDescriptor.of(
+            JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+
+    private static final MethodHandle SOCKET = bind("socket", SHORT);
+    private static final MethodHandle BIND = bind("bind", SHORT);
+    private static final MethodHandle LISTEN = bind("listen", SHORT);
+    private static final MethodHandle CONNECT = bind("connect", SHORT);
+    private static final MethodHandle ACCEPT4 = bind("accept4", LONG);
+    private static final MethodHandle GETSOCKNAME = bind("getsockname", SHORT);
+    private static final MethodHandle GETPEERNAME = bind("getpeername", SHORT);
+    private static final MethodHandle GETSOCKOPT = bind("getsockopt", LONG);
+    private static final MethodHandle SETSOCKOPT = bind("setsockopt", LONG);
+    private static final MethodHandle SHUTDOWN = bind("shutdown", SHORT);
+    private static final MethodHandle CLOSE = bind("close", SHORT);
+    private static final MethodHandle RECV = bind("recv", LONG);
+    private static final MethodHandle SEND = bind("send", LONG);
+    private static final MethodHandle SENDMSG = bind("sendmsg", SHORT);
+    private static final MethodHandle SENDTO = bind("sendto", LONG);
+    private static final MethodHandle RECVFROM = bind("recvfrom", LONG);
+    private static final MethodHandle SPLICE = bind("splice", LONG);
+    private static final MethodHandle PIPE2 = bind("pipe2", SHORT);
+    private static final MethodHandle DUP = bind("dup", SHORT);
+    private static final MethodHandle GETRANDOM = bind("getrandom", SHORT);
+    private static final MethodHandle EPOLL_CREATE1 = bind("epoll_create1", SHORT);
+    private static final MethodHandle EPOLL_CTL = bind("epoll_ctl", LONG);
+    private static final MethodHandle EPOLL_WAIT = bind("epoll_wait", LONG);
+    private static final MethodHandle EPOLL_POLL = bind("epoll_wait", LONG, Linker.Option.critical(false));
+    /** Absent before glibc 2.35. */
+    private static final MethodHandle EPOLL_PWAIT2 = bindIfPresent("epoll_pwait2", LONG);
+    private static final MethodHandle EVENTFD = bind("eventfd", SHORT);
+    /** Without {@code errno}, so that a thread which wakes a loop needs no {@link CallState}. */
+    private static final MethodHandle EVENTFD_WRITE = LINKER.downcallHandle(
+            LINKER.defaultLookup().findOrThrow("eventfd_write"), SHORT);
+
+    /** Needed by few, and of a shape of their own: the rest of their arguments is variadic. */
+    private static final class Variadic {
+        private static final MethodHandle IOCTL = bind("ioctl", SHORT, Linker.Option.firstVariadicArg(2));
+        private static final MethodHandle FCNTL = bind("fcntl", SHORT, Linker.Option.firstVariadicArg(2));
+    }
+
+    private SocketFunctions() {
+    }
+
+    static int socket(CallState state, long domain, long type) {
+        try {
+            return state.result((int) (long) SOCKET.invokeExact(state.errno, domain, type, 0L));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static int bind(CallState state, long fd, long address, long length) {
+        try {
+            return state.result((int) (long) BIND.invokeExact(state.errno, fd, address, length));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static int listen(CallState state, long fd, long backlog) {
+        try {
+            return state.result((int) (long) LISTEN.invokeExact(state.errno, fd, backlog, 0L));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static int connect(CallState state, long fd, long address, long length) {
+        try {
+            return state.result((int) (long) CONNECT.invokeExact(state.errno, fd, address, length));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static int accept4(CallState state, long fd, long address, long length, long flags) {
+        try {
+            return state.result((int) (long) ACCEPT4.invokeExact(state.errno, fd, address, length, flags, 0L, 0L));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static int getsockname(CallState state, long fd, long address, long length) {
+        try {
+            return state.result((int) (long) GETSOCKNAME.invokeExact(state.errno, fd, address, length));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static int getpeername(CallState state, long fd, long address, long length) {
+        try {
+            return state.result((int) (long) GETPEERNAME.invokeExact(state.errno, fd, address, length));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static int getsockopt(CallState state, long fd, long level, long name, long value, long length) {
+        try {
+            return state.result((int) (long) GETSOCKOPT.invokeExact(state.errno, fd, level, name, value, length, 0L));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static int setsockopt(CallState state, long fd, long level, long name, long value, long length) {
+        try {
+            return state.result((int) (long) SETSOCKOPT.invokeExact(state.errno, fd, level, name, value, length, 0L));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static int shutdown(CallState state, long fd, long how) {
+        try {
+            return state.result((int) (long) SHUTDOWN.invokeExact(state.errno, fd, how, 0L));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    /** Not to be repeated when it was interrupted: the number is free then, and may be somebody else's already. */
+    static int close(CallState state, long fd) {
+        try {
+            return state.result((int) (long) CLOSE.invokeExact(state.errno, fd, 0L, 0L));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static int ioctl(CallState state, long fd, long request, long argument) {
+        try {
+            return state.result((int) (long) Variadic.IOCTL.invokeExact(state.errno, fd, request, argument));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static int fcntl(CallState state, long fd, long command, long argument) {
+        try {
+            return state.result((int) (long) Variadic.FCNTL.invokeExact(state.errno, fd, command, argument));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static long recv(CallState state, long fd, long address, long length, long flags) {
+        try {
+            return state.result((long) RECV.invokeExact(state.errno, fd, address, length, flags, 0L, 0L));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static long send(CallState state, long fd, long address, long length, long flags) {
+        try {
+            return state.result((long) SEND.invokeExact(state.errno, fd, address, length, flags, 0L, 0L));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static long sendmsg(CallState state, long fd, long message, long flags) {
+        try {
+            return state.result((long) SENDMSG.invokeExact(state.errno, fd, message, flags));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static long sendto(
+            CallState state, long fd, long bytes, long length, long flags, long address, long addressLength) {
+        try {
+            return state.result((long) SENDTO.invokeExact(state.errno,
+                    fd, bytes, length, flags, address, addressLength));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static long recvfrom(
+            CallState state, long fd, long bytes, long length, long flags, long address, long addressLength) {
+        try {
+            return state.result((long) RECVFROM.invokeExact(state.errno,
+                    fd, bytes, length, flags, address, addressLength));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static long splice(CallState state, long from, long to, long length, long flags) {
+        try {
+            return state.result((long) SPLICE.invokeExact(state.errno, from, 0L, to, 0L, length, flags));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static int pipe2(CallState state, long descriptors, long flags) {
+        try {
+            return state.result((int) (long) PIPE2.invokeExact(state.errno, descriptors, flags, 0L));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static int dup(CallState state, long fd) {
+        try {
+            return state.result((int) (long) DUP.invokeExact(state.errno, fd, 0L, 0L));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static long getrandom(CallState state, long address, long length) {
+        try {
+            return state.result((long) GETRANDOM.invokeExact(state.errno, address, length, 0L));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static int epollCreate(CallState state, long flags) {
+        try {
+            return state.result((int) (long) EPOLL_CREATE1.invokeExact(state.errno, flags, 0L, 0L));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static int epollControl(CallState state, long epoll, long operation, long fd, long event) {
+        try {
+            return state.result((int) (long) EPOLL_CTL.invokeExact(state.errno, epoll, operation, fd, event, 0L, 0L));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static int epollWait(CallState state, long epoll, long events, long max, long millis) {
+        try {
+            return state.result((int) (long) EPOLL_WAIT.invokeExact(state.errno, epoll, events, max, millis, 0L, 0L));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    /** {@code epoll_wait} that does not wait. */
+    static int epollPoll(CallState state, long epoll, long events, long max) {
+        try {
+            return state.result((int) (long) EPOLL_POLL.invokeExact(state.errno, epoll, events, max, 0L, 0L, 0L));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    /** The same with a {@code struct timespec}; {@code -ENOSYS} where libc has it not. */
+    static int epollWait2(CallState state, long epoll, long events, long max, long timeout) {
+        if (EPOLL_PWAIT2 == null) {
+            return -Errno.ENOSYS;
+        }
+        try {
+            return state.result((int) (long) EPOLL_PWAIT2.invokeExact(state.errno,
+                    epoll, events, max, timeout, 0L, 0L));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static int eventfd(CallState state, long flags) {
+        try {
+            return state.result((int) (long) EVENTFD.invokeExact(state.errno, 0L, flags, 0L));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    /** @return negative if it failed, without a number */
+    static int eventfdWrite(long fd, long value) {
+        try {
+            return (int) (long) EVENTFD_WRITE.invokeExact(fd, value, 0L);
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    private static MethodHandle bind(String name, FunctionDescriptor descriptor, Linker.Option... options) {
+        MethodHandle handle = bindIfPresent(name, descriptor, options);
+        if (handle == null) {
+            throw new UnsatisfiedLinkError("the C library has no function " + name);
+        }
+        return handle;
+    }
+
+    private static MethodHandle bindIfPresent(String name, FunctionDescriptor descriptor, Linker.Option... options) {
+        var symbol = LINKER.defaultLookup().find(name);
+        if (symbol.isEmpty()) {
+            return null;
+        }
+        Linker.Option[] all = Arrays.copyOf(options, options.length + 1);
+        all[options.length] = CAPTURE;
+        return LINKER.downcallHandle(symbol.get(), descriptor, all);
+    }
+
+    /** A downcall has nothing of its own to throw: what arrives here is the virtual machine's. */
+    private static RuntimeException rethrow(Throwable cause) {
+        if (cause instanceof Error error) {
+            throw error;
+        }
+        if (cause instanceof RuntimeException exception) {
+            throw exception;
+        }
+        throw new AssertionError("a downcall threw a checked exception", cause);
+    }
+}

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.github.nettyucx.handshake.Handshake;
+import io.github.nettyucx.handshake.HandshakeException;
+import io.github.nettyucx.handshake.HandshakeFailure;
+import io.github.nettyucx.handshake.LaneKind;
+import io.github.nettyucx.handshake.LaneSet;
+import io.github.nettyucx.handshake.Outcome;
+import io.github.nettyucx.handshake.Terms;
+import io.github.nettyucx.lane.ConnectionLimits;
+import io.github.nettyucx.lane.Lane;
+import io.github.nettyucx.lane.LoopLanes;
+import io.github.nettyucx.lane.SocketLane;
+import io.github.nettyucx.socket.Epoll;
+import io.github.nettyucx.socket.Errno;
+import io.github.nettyucx.socket.KernelSocket;
+import io.github.nettyucx.socket.SocketSetting;
+import io.github.nettyucx.worker.BufferAddress;
+import io.github.nettyucx.worker.SocketWatcher;
+import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.Future;
+import io.netty.util.internal.SystemPropertyUtil;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.channels.ClosedChannelException;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What a channel does while it connects: the control socket, the handshake over it, and the lane that comes out of it.
+ * It ends with one call of {@link UcxSocketChannel#opened} or {@link UcxSocketChannel#openingFailed}, or is cancelled.
+ */
+abstract class Opening implements SocketWatcher, Handshake.Owner {
+
+    static final String PEER_TIMEOUT_PROPERTY = "io.github.nettyucx.peerTimeoutSeconds";
+    private static final int MAX_PEER_TIMEOUT_SECONDS = 32767;
+    private static final int PEER_TIMEOUT_SECONDS =
+            checkedPeerTimeout(SystemPropertyUtil.getInt(PEER_TIMEOUT_PROPERTY, 30));
+
+    /** The kernel asks an idle peer after that part of the time, and then so often. */
+    private static final int KEEPALIVE_SHARE = 3;
+    private static final int KEEPALIVE_PROBES = 4;
+
+    private static final int FIRST_CAPACITY = 512;
+
+    final UcxSocketChannel channel;
+    final LoopLanes loop;
+    KernelSocket socket;
+    /** What has been received and not been understood yet. */
+    ByteBuf in;
+    Handshake handshake;
+    private final ArrayDeque<ByteBuf> out = new ArrayDeque<>(0);
+    /** The socket's events so far, which its lane has to know of. */
+    private int seen;
+    private boolean over;
+    /** The peer is to be told why there is no connection. */
+    private boolean refusing;
+    private Future<?> timeout;
+    private int channelId;
+    ConnectionLimits limits;
+
+    Opening(UcxSocketChannel channel, LoopLanes loop) {
+        this.channel = channel;
+        this.loop = loop;
+    }
+
+    /** @throws IllegalArgumentException if out of range */
+    static int checkedPeerTimeout(int seconds) {
+        if (seconds < 0 || seconds > MAX_PEER_TIMEOUT_SECONDS) {
+            throw new IllegalArgumentException(PEER_TIMEOUT_PROPERTY + ": " + seconds + " (expected: 0 to "
+                    + MAX_PEER_TIMEOUT_SECONDS + " seconds, 0 for no limit)");
+        }
+        return seconds;
+    }
+
+    final boolean isOver() {
+        return over;
+    }
+
+    /** Instead of what it was bound by before. */
+    final void boundBy(int millis, Runnable action) {
+        if (timeout != null) {
+            timeout.cancel(false);
+        }
+        timeout = channel.eventLoop().schedule(action, millis, TimeUnit.MILLISECONDS);
+    }
+
+    // ------------------------------------------------------------------------------------------- the socket
+
+    final void watch() throws IOException {
+        loop.engine().watch(socket, SocketLane.INTEREST, this);
+    }
+
+    @Override
+    public final void socketReady(int events) {
+        if (over) {
+            return;
+        }
+        seen |= events;
+        try {
+            ready(events);
+        } catch (IOException e) {
+            fail(e, HandshakeFailure.CONNECT_FAILED);
+        } catch (OutOfMemoryError e) {
+            // The peer is told by an orderly end: a reset says nothing, and what he has sent may still lie in the socket.
+            refusing = true;
+            failed(new HandshakeException(HandshakeFailure.NO_MEMORY, "there is no memory for the handshake", e));
+        } catch (RuntimeException e) {
+            // This connection's misfortune.
+            fail(new IOException("the handshake could not go on: " + e, e), HandshakeFailure.LOCAL_FAILURE);
+        }
+    }
+
+    abstract void ready(int events) throws IOException;
+
+    /** Takes what has come, until the socket has nothing more or this is over. */
+    final void receive() throws IOException {
+        while (!over) {
+            if (in == null) {
+                in = channel.alloc().directBuffer(FIRST_CAPACITY);
+            }
+            in.discardReadBytes();
+            in.ensureWritable(FIRST_CAPACITY / 2);
+            int end = in.writerIndex();
+            int room = in.writableBytes();
+            int received = socket.receive(BufferAddress.of(in, end, room), room);
+            if (received > 0) {
+                in.writerIndex(end + received);
+                received();
+            } else if (received == 0) {
+                ended();
+                return;
+            } else if (received == -Errno.EAGAIN) {
+                if (!in.isReadable()) {
+                    // Who connects and says nothing costs no buffer.
+                    in.release();
+                    in = null;
+                }
+                return;
+            } else {
+                throw Errno.exception("recv", -received);
+            }
+        }
+    }
+
+    /** More bytes are in {@link #in}. */
+    abstract void received() throws IOException;
+
+    /** The peer sends no more. */
+    abstract void ended() throws IOException;
+
+    @Override
+    public final void send(ByteBuf frame) {
+        // The only frame of a handshake that has ended.
+        refusing |= handshake.isOver();
+        out.add(frame);
+        flush();
+    }
+
+    /** Frames are small, and the socket's buffer is empty: only a peer that reads nothing has any of them wait. */
+    final void flush() {
+        for (ByteBuf frame = out.peek(); frame != null; frame = out.peek()) {
+            int sent = socket.send(BufferAddress.of(frame, frame.readerIndex(), frame.readableBytes()),
+                    frame.readableBytes());
+            if (sent < 0) {
+                // Whatever it is but EAGAIN, the next receive tells as well.
+                return;
+            }
+            frame.skipBytes(sent);
+            if (frame.isReadable()) {
+                return;
+            }
+            out.poll().release();
+        }
+    }
+
+    /** Not for ordinary peers: how long theirs may be silent is the application's matter. */
+    private void lookAfterPeer(boolean silent) {
+        int seconds = PEER_TIMEOUT_SECONDS;
+        if (seconds == 0) {
+            return;
+        }
+        try {
+            int share = Math.max(1, seconds / KEEPALIVE_SHARE);
+            socket.set(SocketSetting.KEEP_ALIVE, 1);
+            socket.set(SocketSetting.KEEP_IDLE_SECONDS, share);
+            socket.set(SocketSetting.KEEP_INTERVAL_SECONDS, Math.max(1, (seconds - share) / KEEPALIVE_PROBES));
+            socket.set(SocketSetting.KEEP_COUNT, KEEPALIVE_PROBES);
+            if (silent) {
+                // Not where the bytes go over it: the kernel takes a peer for dead then that lives and does not read. See
+                // SocketLane.checkPeer.
+                socket.set(SocketSetting.USER_TIMEOUT_MILLIS, (int) TimeUnit.SECONDS.toMillis(seconds));
+            }
+        } catch (IOException e) {
+            // An end that came meanwhile: the lane tells it.
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- the handshake
+
+    /** What this side brings along. */
+    final Terms terms() {
+        UcxSocketChannelConfig config = channel.config();
+        LaneSet lanes = config.laneSet();
+        LoopLanes.Supply supply = LoopLanes.supply(lanes);
+        channelId = loop.engine().newChannelId();
+        limits = new ConnectionLimits(channelId, config.window(), config.maxMessage());
+        return new Terms(lanes, supply.available(), supply.reasons(), supply.ucxVersion(), loop.party(),
+                config.secret(), config.isTranslatedAddresses(), channelId, limits.window(), limits.maxMessage(),
+                channel.localAddress(), channel.remoteAddress());
+    }
+
+    @Override
+    public final void opened(Outcome outcome) {
+        if (outcome.lane() != LaneKind.SOCKET && in != null && in.isReadable()) {
+            outcome.link().release();
+            failed(new HandshakeException(HandshakeFailure.PROTOCOL_VIOLATION, "the peer sent " + in.readableBytes()
+                    + " bytes on the control socket behind the handshake; expected none"));
+            return;
+        }
+        lookAfterPeer(outcome.lane() != LaneKind.SOCKET);
+        handOver(lane(outcome), outcome.reasons(), outcome.lane() == LaneKind.SOCKET
+                ? (int) TimeUnit.SECONDS.toMillis(PEER_TIMEOUT_SECONDS) : 0);
+    }
+
+    private void handOver(Lane lane, List<String> reasons, int silenceMillis) {
+        loop.engine().rewatch(socket, lane);
+        end(true);
+        // What has been seen and not been taken will not be told again.
+        channel.opened(lane, reasons, silenceMillis, seen | Epoll.IN | Epoll.OUT);
+    }
+
+    abstract Lane lane(Outcome outcome);
+
+    /** What came after the handshake belongs to the stream. */
+    final ByteBuf takeRest() {
+        ByteBuf rest = in;
+        in = null;
+        if (rest != null && !rest.isReadable()) {
+            rest.release();
+            rest = null;
+        }
+        return rest;
+    }
+
+    /** Goes on as an ordinary connection. */
+    final void openPlain() {
+        handOver(loop.socketLane(socket, channel.traffic(), takeRest()), List.of(), 0);
+    }
+
+    @Override
+    public final void failed(HandshakeException cause) {
+        fail(cause, cause.reason());
+    }
+
+    final void fail(IOException cause, HandshakeFailure reason) {
+        if (!over) {
+            flush();
+            ArrayDeque<ByteBuf> words = new ArrayDeque<>(out);
+            out.clear();
+            if (!refusing) {
+                words.forEach(ByteBuf::release);
+            }
+            end(false);
+            channel.connectionMetrics().failed(reason, remote(), cause);
+            channel.openingFailed(refusing ? words : null);
+            told(cause);
+        }
+    }
+
+    /** The connection is open. @return whether it is still wanted */
+    abstract boolean succeed();
+
+    /** There is no connection; the channel is unconnected again. */
+    abstract void told(IOException cause);
+
+    /** The channel is closed. */
+    final void cancel() {
+        close();
+        ClosedChannelException cause = new ClosedChannelException();
+        cancelled(cause);
+        channel.connectionMetrics().failed(HandshakeFailure.CANCELLED, remote(), cause);
+    }
+
+    abstract void cancelled(ClosedChannelException cause);
+
+    /** Gives up, and tells nobody; the socket is left to its owner. */
+    final void close() {
+        if (!over) {
+            end(false);
+        }
+    }
+
+    private void end(boolean successful) {
+        over = true;
+        if (timeout != null) {
+            timeout.cancel(false);
+        }
+        if (handshake != null && !successful) {
+            handshake.close();
+        }
+        if (in != null) {
+            in.release();
+            in = null;
+        }
+        for (ByteBuf frame = out.poll(); frame != null; frame = out.poll()) {
+            frame.release();
+        }
+        if (channelId != 0) {
+            releaseChannelId(successful);
+        }
+        ended(successful);
+    }
+
+    private void releaseChannelId(boolean successful) {
+        if (successful) {
+            channel.channelId(channelId);
+        } else {
+            loop.engine().releaseChannelId(channelId);
+        }
+    }
+
+    /** Last. */
+    void ended(boolean successful) {
+        // Nothing more to give back.
+    }
+
+    abstract InetSocketAddress remote();
+}

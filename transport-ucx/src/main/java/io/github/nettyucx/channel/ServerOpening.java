@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.github.nettyucx.handshake.HandshakeException;
+import io.github.nettyucx.handshake.HandshakeFailure;
+import io.github.nettyucx.handshake.LaneKind;
+import io.github.nettyucx.handshake.Outcome;
+import io.github.nettyucx.handshake.ServerHandshake;
+import io.github.nettyucx.handshake.Terms;
+import io.github.nettyucx.lane.Lane;
+import io.github.nettyucx.lane.LoopLanes;
+import io.github.nettyucx.lane.ServingLinks;
+import io.github.nettyucx.socket.KernelRandom;
+import io.github.nettyucx.socket.KernelSocket;
+import io.netty.channel.ConnectTimeoutException;
+import io.netty.util.concurrent.Future;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.nio.channels.ClosedChannelException;
+import java.util.concurrent.TimeUnit;
+
+/** An accepted connection, until it is known who the client is and what carries the bytes. */
+final class ServerOpening extends Opening {
+
+    private static final InternalLogger logger = InternalLoggerFactory.getInstance(ServerOpening.class);
+
+    private final ServingLinks links;
+    private final UcxPlainPeers plainPeers;
+    private Future<?> grace;
+
+    ServerOpening(UcxSocketChannel channel, LoopLanes loop, KernelSocket socket) {
+        super(channel, loop);
+        this.socket = socket;
+        links = loop.servingLinks(socket, length -> channel.alloc().directBuffer(length), channel.traffic());
+        plainPeers = channel.config().plainPeersOrDefault();
+    }
+
+    void start() throws IOException {
+        watch();
+        boundBy("no HELLO");
+        if (plainPeers == UcxPlainPeers.ALL) {
+            grace = channel.eventLoop().schedule(this::graceOver, channel.config().getPlainGraceMillis(),
+                    TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void boundBy(String missing) {
+        int millis = channel.config().getHandshakeTimeoutMillis();
+        boundBy(millis, () -> fail(
+                new ConnectTimeoutException(missing + " from " + remote() + " within " + millis + " ms"),
+                HandshakeFailure.TIMED_OUT));
+    }
+
+    private void graceOver() {
+        if (!isOver() && !hasSpoken()) {
+            openPlain();
+        }
+    }
+
+    private boolean hasSpoken() {
+        return handshake != null || in != null && in.isReadable();
+    }
+
+    @Override
+    InetSocketAddress remote() {
+        return channel.remote;
+    }
+
+    @Override
+    void ready(int events) throws IOException {
+        flush();
+        receive();
+    }
+
+    @Override
+    void received() {
+        if (handshake == null) {
+            switch (ServerHandshake.classify(in)) {
+                case UNDECIDED -> {
+                    return;
+                }
+                case PLAIN -> {
+                    plain();
+                    return;
+                }
+                default -> handshake = new ServerHandshake(this::announced, links, this, KernelRandom::fill);
+            }
+        }
+        handshake.received(in);
+    }
+
+    private Terms announced() {
+        Terms terms = terms();
+        // What this side has taken to get ready, which with its first connection can be long, is not the client's time.
+        boundBy("no end of the handshake");
+        links.limits(limits);
+        return terms;
+    }
+
+    private void plain() {
+        if (plainPeers == UcxPlainPeers.REFUSE) {
+            failed(new HandshakeException(HandshakeFailure.PLAIN_REFUSED, "the client's first bytes are no handshake of"
+                    + " this transport, and ordinary clients are refused here; see UcxChannelOption.PLAIN_PEERS"));
+        } else {
+            openPlain();
+        }
+    }
+
+    @Override
+    void ended() {
+        if (handshake == null && (plainPeers == UcxPlainPeers.ALL
+                || plainPeers == UcxPlainPeers.SPEAKING && hasSpoken())) {
+            // A client that has said all that it wants to, which may be nothing.
+            openPlain();
+        } else {
+            fail(new ConnectException("Connection closed by the peer during the handshake"),
+                    HandshakeFailure.CLOSED_BY_PEER);
+        }
+    }
+
+    @Override
+    boolean succeed() {
+        return true;
+    }
+
+    @Override
+    void told(IOException cause) {
+        logger.debug("Closed a connection from {} before it was open: {}", remote(), cause.getMessage());
+        // Closed already, if it was being declined.
+        channel.unsafe().close(channel.voidPromise());
+    }
+
+    @Override
+    void cancelled(ClosedChannelException cause) {
+        // Nobody waits for it.
+    }
+
+    @Override
+    Lane lane(Outcome outcome) {
+        if (outcome.lane() == LaneKind.SOCKET) {
+            return loop.socketLane(socket, channel.traffic(), takeRest());
+        }
+        return links.take(outcome.lane(), outcome.link(), outcome.peer(), in.readableBytes());
+    }
+
+    @Override
+    void ended(boolean successful) {
+        links.close();
+        if (grace != null) {
+            grace.cancel(false);
+        }
+    }
+}

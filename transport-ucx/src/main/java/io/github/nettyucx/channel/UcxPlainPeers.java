@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+/** What a server does with ordinary TCP clients. See {@link UcxChannelOption#PLAIN_PEERS}. */
+public enum UcxPlainPeers {
+    /** They are turned away. */
+    REFUSE,
+    /** Those that speak first are served: what they say is not how a client of this transport begins. */
+    SPEAKING,
+    /**
+     * Those that wait for the server to speak as well: who has said nothing for
+     * {@link UcxChannelOption#PLAIN_GRACE_MILLIS} is taken for an ordinary client.
+     */
+    ALL
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.handshake;
+
+import io.netty.buffer.ByteBuf;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/** Texts for the peer and from him. */
+final class PeerText {
+
+    /** Most bytes of a text on the wire, in UTF-8. */
+    static final int MAX_BYTES = 255;
+    /** Stands at the end of what was cut. */
+    private static final String ELLIPSIS = "…";
+
+    private PeerText() {
+    }
+
+    /** The text in UTF-8, cut after a whole character if it is too long. */
+    static byte[] encode(String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        if (bytes.length <= MAX_BYTES) {
+            return bytes;
+        }
+        byte[] ellipsis = ELLIPSIS.getBytes(StandardCharsets.UTF_8);
+        int end = MAX_BYTES - ellipsis.length;
+        while ((bytes[end] & 0xc0) == 0x80) {
+            end--;
+        }
+        byte[] cut = Arrays.copyOf(bytes, end + ellipsis.length);
+        System.arraycopy(ellipsis, 0, cut, end, ellipsis.length);
+        return cut;
+    }
+
+    /** Reads the rest of the buffer as a text; see {@link #printable}. */
+    static String read(ByteBuf in) {
+        byte[] bytes = new byte[in.readableBytes()];
+        in.readBytes(bytes);
+        return printable(new String(bytes, StandardCharsets.UTF_8));
+    }
+
+    /**
+     * The text as it may stand in a log: a peer must not be able to end the line, to move the cursor, or to turn the
+     * direction of writing.
+     */
+    static String printable(String text) {
+        StringBuilder shown = new StringBuilder();
+        text.codePoints().forEach(point -> shown.appendCodePoint(isPrintable(point) ? point : '?'));
+        return shown.toString();
+    }
+
+    private static boolean isPrintable(int point) {
+        return switch (Character.getType(point)) {
+            case Character.CONTROL, Character.FORMAT, Character.SURROGATE, Character.PRIVATE_USE, Character.UNASSIGNED,
+                 Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> false;
+            default -> true;
+        };
+    }
+}

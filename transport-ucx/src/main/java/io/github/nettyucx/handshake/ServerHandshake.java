@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.handshake;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import static io.github.nettyucx.handshake.HandshakeException.violation;
+
+/** The accepting side: it chooses the lane, and takes part in making a link if the client asks for one. */
+public final class ServerHandshake extends Handshake {
+
+    private static final Set<FrameType> OFFER_OR_GO = EnumSet.of(FrameType.OFFER, FrameType.GO, FrameType.REFUSE);
+    private static final Set<FrameType> ONLY_GO = EnumSet.of(FrameType.GO, FrameType.REFUSE);
+
+    /** What the first bytes of a connection are. */
+    public enum Client {
+        /** Too few to tell. */
+        UNDECIDED,
+        /** The beginning of a handshake. */
+        UCX,
+        /** Something else: an ordinary TCP client. */
+        PLAIN
+    }
+
+    private enum State {
+        AWAITING_HELLO,
+        /** ANSWER is out, or a HALF with STALE. */
+        AWAITING_OFFER_OR_GO,
+        /** ANSWER for lane socket is out, or a HALF after which there is nothing left to offer. */
+        AWAITING_GO,
+        OVER
+    }
+
+    private final Supplier<Terms> supplier;
+    private final Consumer<byte[]> random;
+
+    private State state = State.AWAITING_HELLO;
+    /** A GO has come, or what looks like one: the client takes what it receives from now on for the stream. */
+    private boolean gone;
+    private Terms terms;
+    private Hello client;
+    private Proofs proofs;
+    private LaneKind lane;
+    private List<String> reasons;
+    private int offers;
+    /** Pinned, or null. */
+    private LinkHalf link;
+    /** Number of its other half, or 0 if only {@link Links} know it. */
+    private long theirs;
+
+    /**
+     * @param terms asked for once, when a valid HELLO has come
+     * @param random fills an array with random bytes that nobody can guess
+     */
+    public ServerHandshake(Supplier<Terms> terms, Links links, Owner owner, Consumer<byte[]> random) {
+        super(Side.SERVER, links, owner);
+        this.supplier = terms;
+        this.random = random;
+    }
+
+    /** What the first bytes of a connection say of the client. Reads nothing. */
+    public static Client classify(ByteBuf first) {
+        if (!Hello.hasMagic(first)) {
+            return Client.PLAIN;
+        }
+        return first.readableBytes() < Hello.MAGIC_LENGTH ? Client.UNDECIDED : Client.UCX;
+    }
+
+    @Override
+    public boolean isOver() {
+        return state == State.OVER;
+    }
+
+    @Override
+    boolean mayRefuse() {
+        return !gone;
+    }
+
+    @Override
+    void end() {
+        state = State.OVER;
+        dropLink();
+    }
+
+    private void dropLink() {
+        LinkHalf half = link;
+        link = null;
+        theirs = 0;
+        if (half != null) {
+            half.release();
+        }
+    }
+
+    @Override
+    void read(ByteBuf in) throws HandshakeException {
+        boolean more = true;
+        while (more && in.isReadable()) {
+            more = switch (state) {
+                case AWAITING_HELLO -> readHello(in);
+                case AWAITING_OFFER_OR_GO -> readFrame(in, OFFER_OR_GO);
+                case AWAITING_GO -> readFrame(in, ONLY_GO);
+                case OVER -> false;
+            };
+        }
+    }
+
+    private boolean readHello(ByteBuf in) throws HandshakeException {
+        if (!Hello.isWhole(in, Side.CLIENT, "HELLO", Hello.LENGTH)) {
+            return false;
+        }
+        byte[] hello = new byte[Hello.LENGTH];
+        in.readBytes(hello);
+        client = Hello.decode(Unpooled.wrappedBuffer(hello), Side.CLIENT);
+        terms = supplier.get();
+        if (state == State.OVER) {
+            return false;
+        }
+        Proofs.checkBothOrNone(terms.secret() != null, client.secret(), Side.CLIENT);
+        LaneChoice choice = LaneChoice.of(terms, client);
+        lane = choice.lane();
+        reasons = new ArrayList<>(choice.reasons());
+        if (lane == null) {
+            throw new HandshakeException(HandshakeFailure.NO_COMMON_LANE, "there is no lane: "
+                    + String.join("; ", reasons));
+        }
+        if (lane != LaneKind.SOCKET) {
+            link = links.held(lane, client.party());
+        }
+        state = lane == LaneKind.SOCKET ? State.AWAITING_GO : State.AWAITING_OFFER_OR_GO;
+        answer(hello);
+        return true;
+    }
+
+    private void answer(byte[] hello) {
+        byte[] nonce = new byte[Hello.NONCE_LENGTH];
+        random.accept(nonce);
+        ByteBuf out = Unpooled.directBuffer(Answer.LENGTH, Answer.LENGTH);
+        new Answer(terms.hello(nonce), lane, link == null ? 0 : link.number()).encode(out);
+        byte[] covered = new byte[Answer.COVERED];
+        out.getBytes(0, covered);
+        proofs = Proofs.of(terms.secret(), hello, covered, client.nonce(), nonce);
+        owner.send(out.writeBytes(proofs.server()));
+    }
+
+    private boolean readFrame(ByteBuf in, Set<FrameType> allowed) throws HandshakeException {
+        gone = FrameType.GO.isNext(in);
+        FrameType type = FrameType.next(in, Side.CLIENT, allowed);
+        if (type == null) {
+            return false;
+        }
+        switch (type) {
+            case OFFER -> offered(Offer.decode(FrameType.read(in)));
+            case GO -> go(Go.decode(FrameType.read(in)));
+            default -> throw refusal(in);
+        }
+        return true;
+    }
+
+    private void offered(Offer offer) throws HandshakeException {
+        proofs.check(Side.CLIENT, offer.proof());
+        if (++offers > ClientHandshake.MAX_REQUESTS) {
+            throw violation("the client sent OFFER " + offers + " times; expected " + ClientHandshake.MAX_REQUESTS
+                    + " at most");
+        }
+        // The one that ANSWER named: the client does not have it.
+        dropLink();
+        owner.send((offer.isNew() ? accept(offer) : find(offer)).encode());
+    }
+
+    private Half accept(Offer offer) {
+        state = State.AWAITING_GO;
+        try {
+            link = links.accept(lane, client.party(), offer.client(), offer.address());
+        } catch (LinkException e) {
+            return Half.failed(e.getMessage());
+        }
+        theirs = offer.client();
+        byte[] address = link.address();
+        if (address.length == 0 || address.length > FrameType.MAX_ADDRESS) {
+            dropLink();
+            return Half.failed("the server's worker address has " + address.length + " bytes; expected 1 to "
+                    + FrameType.MAX_ADDRESS);
+        }
+        return Half.ok(link.number(), address);
+    }
+
+    private Half find(Offer offer) {
+        link = links.held(lane, client.party(), offer.server(), offer.client());
+        if (link == null) {
+            return Half.stale();
+        }
+        theirs = offer.client();
+        state = State.AWAITING_GO;
+        return Half.ok(link.number(), null);
+    }
+
+    private void go(Go go) throws HandshakeException {
+        proofs.check(Side.CLIENT, go.proof());
+        if (go.lane() == lane) {
+            if (lane != LaneKind.SOCKET) {
+                checkLink(go);
+                links.confirm(link);
+            }
+        } else {
+            if (go.lane() != LaneKind.SOCKET || !LaneKind.SOCKET.isIn(terms.offered() & client.lanes())) {
+                throw violation("the client's GO has lane " + go.lane() + ", which the server did not offer");
+            }
+            reasons.add(lane + ": " + go.reason());
+            dropLink();
+        }
+        state = State.OVER;
+        LinkHalf half = link;
+        link = null;
+        owner.opened(new Outcome(go.lane(), half, client, List.copyOf(reasons)));
+    }
+
+    /** Who knows both numbers is the one who has the other half: they are random, and said to nobody else. */
+    private void checkLink(Go go) throws HandshakeException {
+        if (link == null || link.number() != go.server() || theirs != 0 && theirs != go.client()) {
+            throw violation("the client's GO names a link that was not agreed on");
+        }
+        if (theirs == 0) {
+            LinkHalf known = links.held(lane, client.party(), go.server(), go.client());
+            if (known == null) {
+                throw new HandshakeException(HandshakeFailure.CONNECT_FAILED,
+                        "the server does not have the link that the client's GO names");
+            }
+            known.release();
+        }
+    }
+}

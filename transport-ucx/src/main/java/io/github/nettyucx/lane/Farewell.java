@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.lane;
+
+import io.github.nettyucx.socket.Errno;
+import io.github.nettyucx.socket.KernelSocket;
+import io.github.nettyucx.worker.BufferAddress;
+import io.github.nettyucx.worker.SocketWatcher;
+import io.netty.buffer.ByteBuf;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.util.Queue;
+
+/**
+ * The end of a socket to whose peer this side has said why there will be no connection. If the socket were closed at
+ * once, and bytes of the peer's lay in it unread, or came later, the kernel would send a reset, and throw away what the
+ * peer has not got yet. So the last words go out first, then the end of the stream, and what comes meanwhile is thrown
+ * away until the peer closes as well. The peer may be anybody: he gets so many bytes, and so much time.
+ */
+public final class Farewell implements SocketWatcher {
+
+    /** How long the peer may take, in milliseconds. Whoever has a clock calls {@link #end()} then. */
+    public static final int MILLIS = 1000;
+
+    private static final int MAX_DISCARDED = 256 * 1024;
+    private static final int PIECE = 16 * 1024;
+    /** Where all loops write what nobody reads. */
+    private static final long SINK = Arena.global().allocate(PIECE, 8).address();
+
+    private final LoopLanes loop;
+    private final KernelSocket socket;
+    private final Queue<ByteBuf> words;
+    private boolean said;
+    private int discarded;
+    private boolean ended;
+
+    /** @param words that were not sent yet; they are released here */
+    Farewell(LoopLanes loop, KernelSocket socket, Queue<ByteBuf> words) {
+        this.loop = loop;
+        this.socket = socket;
+        this.words = words;
+    }
+
+    /** {@inheritDoc} */
+    @Override
+    public void socketReady(int events) {
+        if (!ended && (!say() || !listen())) {
+            end();
+        }
+    }
+
+    /** @return whether there is a reason to go on */
+    private boolean say() {
+        for (ByteBuf word = words.peek(); word != null; word = words.peek()) {
+            int length = word.readableBytes();
+            int sent = socket.send(BufferAddress.of(word, word.readerIndex(), length), length);
+            if (sent < 0) {
+                return sent == -Errno.EAGAIN;
+            }
+            word.skipBytes(sent);
+            if (sent == length) {
+                words.poll().release();
+            }
+        }
+        if (!said) {
+            said = true;
+            try {
+                socket.shutdown(false, true);
+            } catch (IOException e) {
+                // Nobody is there any more.
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** @return whether there is a reason to go on */
+    private boolean listen() {
+        while (discarded < MAX_DISCARDED) {
+            int received = socket.receive(SINK, PIECE);
+            if (received <= 0) {
+                return received == -Errno.EAGAIN;
+            }
+            discarded += received;
+        }
+        return false;
+    }
+
+    public boolean isOver() {
+        return ended;
+    }
+
+    /** The peer's time is over. Does nothing if this has ended before. */
+    public void end() {
+        if (!ended) {
+            ended = true;
+            words.forEach(ByteBuf::release);
+            words.clear();
+            loop.ended(this);
+            loop.engine().unwatch(socket);
+            socket.close();
+        }
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.lane;
+
+import java.io.IOException;
+
+/**
+ * What a {@link Lane} tells its channel. Called from inside the loop's turn: the channel takes note, and acts when the
+ * loop runs what is ready.
+ */
+public interface LaneListener {
+
+    /** Bytes, or the end of the input, may be had. */
+    void inputReady();
+
+    /** Sends have completed, or there is room for more. */
+    void outputReady();
+
+    /** The peer has everything up to this side's end; or it has gone after the end of its own stream, and never will. */
+    void endAcknowledged();
+
+    /** The connection is lost; what came before can still be read. */
+    void lost(IOException cause);
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.lane;
+
+import io.github.nettyucx.wire.Connection;
+import io.github.nettyucx.wire.Outbound;
+import io.github.nettyucx.worker.SendBuffer;
+import io.github.nettyucx.worker.SendBufferPool;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.FileRegion;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.WritableByteChannel;
+
+/**
+ * Sends what the application has flushed over a link, as far as the peer's credit and UCX allow.
+ * <p>
+ * A write's promise succeeds when its buffer is no longer needed: for what is copied into a send buffer that is at
+ * once, as with a kernel's socket buffer; for what is sent from where it lies when UCX has completed the send. Until
+ * then the write stays in the {@link ChannelOutboundBuffer}, and holds back the promises behind it.
+ */
+final class LinkOutput {
+
+    private final Connection connection;
+    private final SendBufferPool sendBuffers;
+    private final Gathering gathering;
+    private final FlushedBytes flushedBytes = new FlushedBytes();
+    /** Flushed bytes that have been sent, and are still in the buffer because a send before them has not completed. */
+    private int unremoved;
+    private boolean writing;
+
+    LinkOutput(Connection connection, SendBufferPool sendBuffers) {
+        this.connection = connection;
+        this.sendBuffers = sendBuffers;
+        gathering = new Gathering(sendBuffers);
+    }
+
+    /** Does the promises of what UCX has completed. */
+    void complete(ChannelOutboundBuffer in) {
+        if (in == null) {
+            // Given up: nobody waits for these, but until they are taken the connection is not idle, nor does its loop
+            // rest.
+            connection.outbound().completed();
+        } else if (!writing) {
+            writing = true;
+            try {
+                removeCompleted(in, connection.outbound());
+            } finally {
+                writing = false;
+            }
+        }
+    }
+
+    /** @throws IOException if nothing can be sent any more */
+    Written write(ChannelOutboundBuffer in, int spins) throws Exception {
+        if (writing) {
+            // From a listener of a promise that the loop below has just completed; the loop sees the new messages.
+            return Written.WAITING;
+        }
+        writing = true;
+        Written written;
+        try {
+            written = writeSome(in, spins);
+        } finally {
+            gathering.clear();
+            writing = false;
+        }
+        connection.settle();
+        return written == Written.WAITING && in.isEmpty() ? Written.DRAINED : written;
+    }
+
+    private Written writeSome(ChannelOutboundBuffer in, int spinCount) throws Exception {
+        Outbound outbound = connection.outbound();
+        for (int spins = spinCount; spins > 0; spins--) {
+            removeCompleted(in, outbound);
+            if (in.isEmpty()) {
+                return Written.DRAINED;
+            }
+            if (!connection.isOpen() || outbound.isFailed()) {
+                throw new IOException("Broken pipe: the peer has closed the connection");
+            }
+            int room = outbound.room();
+            if (room == 0 || !outbound.isWorthwhile(room) && flushedBytes.isMoreThan((long) unremoved + room, in)) {
+                outbound.held();
+                return Written.WAITING;
+            }
+            gathering.gather(in, unremoved, room);
+            if (gathering.length() > 0) {
+                send(in, outbound);
+            } else if (unremoved > 0) {
+                return Written.WAITING;
+            } else if (gathering.region() != null) {
+                if (!send(in, outbound, gathering.region(), room)) {
+                    return Written.AGAIN;
+                }
+            } else {
+                // Nothing but empty buffers.
+                removeBytes(in, 0);
+            }
+        }
+        return Written.AGAIN;
+    }
+
+    /** Looks no further than it has to. */
+    private static final class FlushedBytes implements ChannelOutboundBuffer.MessageProcessor {
+
+        private long left;
+
+        /** Whether more than so many bytes have been flushed, those of files included. */
+        boolean isMoreThan(long bytes, ChannelOutboundBuffer in) throws Exception {
+            left = bytes;
+            in.forEachFlushedMessage(this);
+            return left < 0;
+        }
+
+        @Override
+        public boolean processMessage(Object message) {
+            left -= message instanceof ByteBuf buffer ? buffer.readableBytes()
+                    : ((FileRegion) message).count() - ((FileRegion) message).transferred();
+            return left >= 0;
+        }
+    }
+
+    private void removeCompleted(ChannelOutboundBuffer in, Outbound outbound) {
+        if (!outbound.isIdle()) {
+            int completed = outbound.completed();
+            if (completed > 0) {
+                unremoved -= completed;
+                removeBytes(in, completed);
+            }
+        }
+    }
+
+    /**
+     * As {@link ChannelOutboundBuffer#removeBytes} does it, but the buffer may have fewer bytes than that: Netty fails
+     * what is in it when a listener of one of these promises closes the channel, or when a write throws.
+     */
+    private static void removeBytes(ChannelOutboundBuffer in, int bytes) {
+        int left = bytes;
+        while (in.current() instanceof ByteBuf message) {
+            int readable = message.readableBytes();
+            if (readable > left) {
+                if (left > 0) {
+                    message.readerIndex(message.readerIndex() + left);
+                    in.progress(left);
+                }
+                return;
+            }
+            if (left > 0) {
+                in.progress(readable);
+                left -= readable;
+            }
+            in.remove();
+        }
+    }
+
+    private void send(ChannelOutboundBuffer in, Outbound outbound) {
+        int length = gathering.length();
+        ByteBuf single = gathering.single();
+        if (single == null) {
+            sendCopy(outbound, gathering.takeMerged(), length, unremoved == 0 ? 0 : length);
+            if (outbound.isFailed()) {
+                return;
+            }
+            connection.traffic().gathered(gathering.buffers());
+            if (unremoved == 0) {
+                removeBytes(in, length);
+            } else {
+                unremoved += length;
+            }
+            return;
+        }
+        if (outbound.send(gathering.singleAddress(), length, single, length, connection.inbound().takeGrant())) {
+            single.retain();
+        }
+        if (outbound.isFailed()) {
+            return;
+        }
+        if (outbound.isIdle()) {
+            removeBytes(in, length);
+        } else {
+            unremoved += length;
+        }
+    }
+
+    private void sendCopy(Outbound outbound, SendBuffer copy, int length, int flushed) {
+        if (!outbound.send(copy.address(), length, copy, flushed, connection.inbound().takeGrant())) {
+            copy.release();
+        }
+    }
+
+    /** @return whether the file gave anything */
+    private boolean send(ChannelOutboundBuffer in, Outbound outbound, FileRegion region, int room)
+            throws IOException {
+        if (region.transferred() >= region.count()) {
+            in.remove();
+            return true;
+        }
+        SendBuffer copy = sendBuffers.acquire();
+        int length;
+        try {
+            region.transferTo(new BufferChannel(copy.memory(), Math.min(room, SendBufferPool.CAPACITY)),
+                    region.transferred());
+            length = copy.memory().readableBytes();
+        } catch (Throwable t) {
+            copy.release();
+            throw t;
+        }
+        if (length == 0) {
+            copy.release();
+            return false;
+        }
+        sendCopy(outbound, copy, length, 0);
+        if (outbound.isFailed()) {
+            return true;
+        }
+        in.progress(length);
+        if (region.transferred() >= region.count()) {
+            in.remove();
+        }
+        return true;
+    }
+
+    /** Takes bytes of a file until the message is full. */
+    private record BufferChannel(ByteBuf target, int limit) implements WritableByteChannel {
+
+        @Override
+        public int write(ByteBuffer source) {
+            int size = Math.min(source.remaining(), limit - target.writerIndex());
+            ByteBuffer part = source.slice(source.position(), size);
+            target.writeBytes(part);
+            source.position(source.position() + size);
+            return size;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return true;
+        }
+
+        @Override
+        public void close() {
+            // Nothing to close.
+        }
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.lane;
+
+import io.github.nettyucx.handshake.Hello;
+import io.github.nettyucx.handshake.LaneKind;
+import io.github.nettyucx.handshake.LaneSet;
+import io.github.nettyucx.handshake.LinkHalf;
+import io.github.nettyucx.handshake.Links;
+import io.github.nettyucx.handshake.Party;
+import io.github.nettyucx.handshake.ProcessIdentity;
+import io.github.nettyucx.library.UcxLibrary;
+import io.github.nettyucx.library.UcxVersion;
+import io.github.nettyucx.socket.KernelRandom;
+import io.github.nettyucx.socket.KernelSocket;
+import io.github.nettyucx.wire.Traffic;
+import io.github.nettyucx.worker.ProgressEngine;
+import io.github.nettyucx.worker.UcxRuntime;
+import io.netty.buffer.ByteBuf;
+
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+
+/**
+ * The lanes of one event loop: what it moves bytes with, and the links that it has to peers. Only the loop's thread
+ * calls.
+ */
+public final class LoopLanes implements AutoCloseable {
+
+    /** Made with the first connection, and the same for all loops. */
+    private static final class Process {
+        static final ProcessIdentity IDENTITY = ProcessIdentity.own(KernelRandom::nextLong);
+    }
+
+    /** Of sockets whose peers are being told why they were refused. More at a time are closed without that. */
+    private static final int MAX_FAREWELLS = 256;
+
+    private final ProgressEngine engine;
+    private final LinkTable links;
+    private final Set<Farewell> farewells = new HashSet<>();
+    private Party party;
+
+    public LoopLanes(ProgressEngine engine) {
+        this.engine = engine;
+        links = new LinkTable(new UcxLinks(engine), engine::schedule, KernelRandom::nextLong, System::nanoTime);
+        engine.addCollector(links);
+    }
+
+    public ProgressEngine engine() {
+        return engine;
+    }
+
+    /** The links, for a connecting side's handshake. */
+    public Links links() {
+        return links;
+    }
+
+    /** Who this loop is for its peers. */
+    public Party party() {
+        if (party == null) {
+            party = new Party(Process.IDENTITY, KernelRandom.nextLong());
+        }
+        return party;
+    }
+
+    /** How many halves of links this loop has. */
+    public int linkCount() {
+        return links.size();
+    }
+
+    // ------------------------------------------------------------------------------------------- what can be had
+
+    /**
+     * Which of the lanes this process can have at all.
+     *
+     * @param available a bit for each lane that can be had
+     * @param reasons   why the others cannot
+     */
+    public record Supply(int available, Map<LaneKind, String> reasons, int ucxVersion) {
+    }
+
+    /** Loads UCX if one of these lanes needs it. */
+    public static Supply supply(LaneSet lanes) {
+        int available = 0;
+        Map<LaneKind, String> reasons = new EnumMap<>(LaneKind.class);
+        int version = 0;
+        for (LaneKind lane : lanes.kinds()) {
+            String reason = lane == LaneKind.SOCKET ? null : UcxRuntime.unavailability(UcxLinks.kindOf(lane));
+            if (reason != null) {
+                reasons.put(lane, reason);
+                continue;
+            }
+            available |= lane.bit();
+            if (lane != LaneKind.SOCKET) {
+                UcxVersion loaded = UcxLibrary.load().version();
+                version = loaded.major() << 24 | loaded.minor() << 16 | loaded.release();
+            }
+        }
+        return new Supply(available, reasons, version);
+    }
+
+    // ------------------------------------------------------------------------------------------- lanes
+
+    /** The bytes go over the control socket itself. */
+    public Lane socketLane(KernelSocket socket, Traffic traffic, ByteBuf firstBytes) {
+        return new SocketLane(socket, engine, traffic, firstBytes);
+    }
+
+    /** A connecting side's lane over a link, whose pin it takes over. */
+    public Lane linkLane(LaneKind kind, LinkHalf half, Hello peer, KernelSocket control, ConnectionLimits limits,
+                         Allocation stash, Traffic traffic) {
+        LinkLane lane = null;
+        boolean complete = false;
+        try {
+            lane = newLinkLane(kind, (LinkTable.Half) half, control, limits, stash, traffic);
+            lane.open(peer);
+            complete = true;
+        } finally {
+            if (!complete && lane != null) {
+                lane.close(false);
+            } else if (!complete) {
+                half.release();
+            }
+        }
+        return lane;
+    }
+
+    private LinkLane newLinkLane(LaneKind kind, LinkTable.Half half, KernelSocket control, ConnectionLimits limits,
+                                 Allocation stash, Traffic traffic) {
+        return new LinkLane(kind, half, ControlSocket.of(control), limits, engine.sendBuffers(UcxLinks.kindOf(kind)),
+                stash, traffic);
+    }
+
+    /** The links, for one handshake of a serving side. */
+    public ServingLinks servingLinks(KernelSocket control, Allocation stash, Traffic traffic) {
+        return new ServingLinks(links,
+                (kind, half, limits) -> newLinkLane(kind, half, control, limits, stash, traffic));
+    }
+
+    // ------------------------------------------------------------------------------------------- refusals
+
+    /**
+     * Closes a socket so that the peer gets what was said to him last.
+     *
+     * @param socket that this loop watches; it belongs to the farewell from now on
+     * @param words  that were not sent yet
+     */
+    public Farewell farewell(KernelSocket socket, Queue<ByteBuf> words) {
+        Farewell farewell = new Farewell(this, socket, words);
+        if (farewells.size() < MAX_FAREWELLS) {
+            farewells.add(farewell);
+            engine.rewatch(socket, farewell);
+            farewell.socketReady(0);
+        } else {
+            farewell.end();
+        }
+        return farewell;
+    }
+
+    void ended(Farewell farewell) {
+        farewells.remove(farewell);
+    }
+
+    /** Closes all links. All channels must have been closed. */
+    @Override
+    public void close() {
+        links.close();
+        List.copyOf(farewells).forEach(Farewell::end);
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.lane;
+
+import io.github.nettyucx.handshake.Hello;
+import io.github.nettyucx.handshake.LaneKind;
+import io.github.nettyucx.handshake.LinkException;
+import io.github.nettyucx.handshake.LinkHalf;
+import io.github.nettyucx.handshake.LinkRequest;
+import io.github.nettyucx.handshake.Links;
+import io.github.nettyucx.handshake.Party;
+
+/**
+ * The links of a loop, for one handshake of a serving side: as soon as it is known which link the client may choose,
+ * there is somebody to take its messages, which can be faster than the end of the handshake.
+ */
+public final class ServingLinks implements Links {
+
+    /** Makes the lane over a half, whose pin it takes over. */
+    @FunctionalInterface
+    interface LaneMaker {
+        LinkLane make(LaneKind kind, LinkTable.Half half, ConnectionLimits limits);
+    }
+
+    private final LinkTable links;
+    private final LaneMaker lanes;
+    private ConnectionLimits limits;
+    private LinkLane prepared;
+
+    ServingLinks(LinkTable links, LaneMaker lanes) {
+        this.links = links;
+        this.lanes = lanes;
+    }
+
+    /** What is announced to this client; to be told before a link is asked for. */
+    public void limits(ConnectionLimits announced) {
+        limits = announced;
+    }
+
+    /**
+     * Takes the lane that was prepared, when the client has chosen it.
+     *
+     * @param half of the handshake's outcome, whose pin is given back: the lane has its own
+     * @param more what the client has sent on the control socket after the handshake, in bytes
+     */
+    public Lane take(LaneKind kind, LinkHalf half, Hello peer, int more) {
+        LinkLane lane = prepared;
+        assert lane != null && lane.kind() == kind && lane.half() == half;
+        half.release();
+        lane.open(peer);
+        prepared = null;
+        if (more > 0) {
+            lane.bytesOnControl();
+        }
+        return lane;
+    }
+
+    /** Gives back what was prepared and is not used. */
+    public void close() {
+        if (prepared != null) {
+            LinkLane unused = prepared;
+            prepared = null;
+            unused.close(false);
+        }
+    }
+
+    private LinkHalf prepare(LaneKind kind, LinkHalf half) {
+        if (half == null) {
+            return null;
+        }
+        close();
+        LinkTable.Half own = ((LinkTable.Half) half).pinned();
+        boolean complete = false;
+        try {
+            prepared = lanes.make(kind, own, limits);
+            complete = true;
+        } finally {
+            if (!complete) {
+                own.release();
+                own.release();
+            }
+        }
+        return half;
+    }
+
+    @Override
+    public LinkHalf held(LaneKind lane, Party client) {
+        return prepare(lane, links.held(lane, client));
+    }
+
+    @Override
+    public LinkHalf held(LaneKind lane, Party client, long own, long theirs) {
+        if (prepared != null && prepared.half().number() == own) {
+            // The client's choice of what was named to it, which is held for it, whether others may still use it or not.
+            return prepared.half().isWith(theirs) ? prepared.half().pinned() : null;
+        }
+        return prepare(lane, links.held(lane, client, own, theirs));
+    }
+
+    @Override
+    public LinkHalf accept(LaneKind lane, Party client, long theirs, byte[] address) throws LinkException {
+        return prepare(lane, links.accept(lane, client, theirs, address));
+    }
+
+    @Override
+    public void confirm(LinkHalf half) {
+        links.confirm(half);
+    }
+
+    @Override
+    public LinkHalf match(LaneKind lane, Party server, long theirs) {
+        throw new IllegalStateException("a serving side does not look for the server's links");
+    }
+
+    @Override
+    public void request(LaneKind lane, Party server, LinkRequest request) {
+        throw new IllegalStateException("a serving side does not ask for links");
+    }
+
+    @Override
+    public LinkHalf complete(LinkHalf offered, long theirs, byte[] address) {
+        throw new IllegalStateException("a serving side does not make links on its own");
+    }
+
+    @Override
+    public void abandon(LinkHalf offered) {
+        throw new IllegalStateException("a serving side does not make links on its own");
+    }
+
+    @Override
+    public void stale(LinkHalf half) {
+        links.stale(half);
+    }
+
+    @Override
+    public void withdraw(LinkRequest request) {
+        // None has been made.
+    }
+}

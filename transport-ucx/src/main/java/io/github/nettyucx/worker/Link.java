@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.worker;
+
+import io.github.nettyucx.ucp.EndpointErrorHandler;
+import io.github.nettyucx.ucp.UcpEndpoint;
+import io.github.nettyucx.ucp.UcpRequest;
+import io.github.nettyucx.ucp.UcpTag;
+import io.github.nettyucx.ucp.UcsStatus;
+import io.netty.util.ReferenceCounted;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * One side of a link: the UCX endpoint from one {@link Worker} to a peer's, which all channels between the two share.
+ * <p>
+ * After UCX has reported the endpoint's failure nothing more is posted on it: UCX 1.22 was seen to loop for ever in a
+ * send on an endpoint whose connect had failed. Calls then answer with the failure's status. UCX's endpoint is closed at
+ * once, whoever has still to learn of the failure: a message of the dead peer that is received by rendezvous would never
+ * complete on an endpoint that has failed and is open, and is cancelled on one that is closed.
+ */
+public final class Link implements EndpointPort, EndpointErrorHandler {
+
+    private enum State {
+        OPEN, FAILED, CLOSING, CLOSED
+    }
+
+    private final Worker worker;
+    private UcpEndpoint ucp;
+    private long handle;
+    private State state = State.OPEN;
+    private int failure = UcsStatus.OK;
+    private boolean reported;
+    private final Set<EndpointListener> users = Collections.newSetFromMap(new IdentityHashMap<>());
+    /** Whether UCX's endpoint has been closed, and whether it is gone. */
+    private boolean givenBack;
+    private boolean gone;
+
+    Link(Worker worker) {
+        this.worker = worker;
+    }
+
+    void attach(UcpEndpoint endpoint) {
+        ucp = endpoint;
+        handle = endpoint.address();
+    }
+
+    /** Has {@code user} told when the link fails, or that it has. */
+    public void add(EndpointListener user) {
+        users.add(user);
+        if (reported) {
+            // Between the choice of this link and now; and not within the call, which the user does not expect.
+            worker.engine().schedule(this::reportFailure);
+        }
+    }
+
+    /** The link itself stays: others may use it. */
+    public void remove(EndpointListener user) {
+        users.remove(user);
+    }
+
+    /** Whether messages can be sent. */
+    public boolean isOpen() {
+        return state == State.OPEN;
+    }
+
+    // ------------------------------------------------------------------------------------------- failure
+
+    /** Runs inside UCX's progress: only takes note. */
+    @Override
+    public void onError(UcpEndpoint endpoint, int status) {
+        if (state == State.OPEN) {
+            state = State.FAILED;
+            failure = status;
+            worker.failed(this);
+        }
+    }
+
+    /** In the turn in which the failure was noted, before anything that the peer has sent is received. */
+    void closeFailed() {
+        if (state == State.FAILED) {
+            giveBack(true);
+        }
+    }
+
+    /** After the messages that had arrived before the failure have been delivered. */
+    void reportFailure() {
+        reported = true;
+        List<EndpointListener> informed = new ArrayList<>(users);
+        users.clear();
+        for (EndpointListener user : informed) {
+            worker.guarded(() -> user.endpointFailed(failure));
+        }
+    }
+
+    @Override
+    public boolean isFailing() {
+        return state == State.FAILED && !reported;
+    }
+
+    // ------------------------------------------------------------------------------------------- what it is
+
+    public Worker worker() {
+        return worker;
+    }
+
+    /**
+     * All transports of the endpoint, each with its device, such as {@code sysv/memory} and {@code tcp/eth0}; the one
+     * that carries most of the data first.
+     *
+     * @throws IOException if the endpoint has failed
+     */
+    public List<UcpEndpoint.Transport> transports() throws IOException {
+        if (state != State.OPEN) {
+            throw UcsStatus.exception("Asking an endpoint that has failed", failure);
+        }
+        return ucp.transports().stream().distinct().toList();
+    }
+
+    // ------------------------------------------------------------------------------------------- operations
+
+    @Override
+    public long send(long address, long length, long tag) {
+        return state == State.OPEN
+                ? worker.started(UcpTag.sendNbx(handle, address, length, tag, worker.param(address, length)))
+                : refused();
+    }
+
+    @Override
+    public long receive(long message, long address, long length) {
+        // A message belongs to the worker, and can be received after its endpoint has gone.
+        return worker.started(UcpTag.messageReceiveNbx(
+                worker.handle(), address, length, message, worker.param(address, length)));
+    }
+
+    @Override
+    public int status(long request) {
+        return UcpRequest.checkStatus(request);
+    }
+
+    @Override
+    public void free(long request) {
+        worker.free(request);
+    }
+
+    @Override
+    public void abandon(long request, ReferenceCounted owner) {
+        worker.adopt(request, owner, null);
+    }
+
+    @Override
+    public void track(InFlight operation) {
+        worker.track(operation);
+    }
+
+    @Override
+    public void register(int channelId, MessageSink sink) {
+        worker.register(channelId, sink);
+    }
+
+    @Override
+    public void unregister(int channelId) {
+        worker.unregister(channelId);
+    }
+
+    private long refused() {
+        return failure == UcsStatus.OK ? UcsStatus.ERR_CANCELED : failure;
+    }
+
+    // ------------------------------------------------------------------------------------------- the end
+
+    /**
+     * Tears the link down at once, for all its users; what is in flight completes as cancelled later. To be called when
+     * nobody uses it: everything that the peer has to receive must have been acknowledged, for UCX drops the rest.
+     */
+    public void close() {
+        if (state == State.CLOSING || state == State.CLOSED) {
+            return;
+        }
+        boolean failed = state == State.FAILED;
+        state = State.CLOSING;
+        if (failure == UcsStatus.OK) {
+            failure = UcsStatus.ERR_CANCELED;
+        }
+        users.clear();
+        giveBack(failed);
+        closeWhenGone();
+    }
+
+    private void giveBack(boolean failed) {
+        if (givenBack) {
+            return;
+        }
+        givenBack = true;
+        if (failed || worker.isMemoryInUse()) {
+            worker.retireRegistered();
+        }
+        // A flush that UCX 1.22 is about to resume outlives an endpoint that is closed now, and crashes the process.
+        worker.settle();
+        long request = ucp == null ? UcsStatus.OK : worker.started(ucp.closeNbx(true));
+        if (request > 0) {
+            worker.adopt(request, null, this::gone);
+        } else {
+            gone();
+        }
+    }
+
+    private void gone() {
+        gone = true;
+        closeWhenGone();
+    }
+
+    /** The worker is needed until nobody uses this endpoint, and UCX has finished with it. */
+    private void closeWhenGone() {
+        if (gone && state == State.CLOSING) {
+            state = State.CLOSED;
+            worker.linkClosed();
+        }
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.worker;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** What carries the messages of a link: the transports of UCX that its workers may use. */
+public enum LinkKind {
+    /** Shared memory of one host. */
+    SHM("shm", List.of("shm", "sm", "mm", "sysv", "posix", "xpmem", "cma", "knem"), List.of("sysv", "posix")),
+    /** RDMA devices: InfiniBand, RoCE. */
+    RDMA("ib", List.of("ib", "rc", "rc_v", "rc_x", "rc_verbs", "rc_mlx5", "dc", "dc_x", "dc_mlx5", "ud", "ud_v", "ud_x",
+            "ud_verbs", "ud_mlx5"), List.of("rc_mlx5", "rc_verbs", "dc_mlx5", "ud_mlx5", "ud_verbs")),
+    /** UCX's own TCP, over all network devices. */
+    TCP("tcp", List.of("tcp"), List.of("tcp"));
+
+    /** UCX's name for all of them. */
+    private final String alias;
+    /** UCX's names of each, and of families of them. */
+    private final Set<String> names;
+    /** Those that are worth naming one by one: UCX warns of a name that this machine does not have. */
+    private final List<String> common;
+
+    LinkKind(String alias, List<String> names, List<String> common) {
+        this.alias = alias;
+        this.names = Set.copyOf(names);
+        this.common = common;
+    }
+
+    /**
+     * What {@code UCX_TLS} has to be for workers of this kind.
+     *
+     * @param allowed in the syntax of {@code UCX_TLS}; {@code null} or blank for all
+     * @return {@code null} if none of this kind's transports is allowed
+     */
+    String transports(String allowed) {
+        if (allowed == null || allowed.isBlank()) {
+            return alias;
+        }
+        boolean denies = allowed.startsWith("^");
+        List<String> list = List.of((denies ? allowed.substring(1) : allowed).strip().split("\\s*,\\s*"));
+        if (list.contains("all")) {
+            return denies ? null : alias;
+        }
+        List<String> chosen = new ArrayList<>();
+        if (denies) {
+            common.stream().filter(transport -> list.stream().noneMatch(name -> isNamedBy(name, transport)))
+                    .forEach(chosen::add);
+        } else {
+            // As they are: some names stand for more than their members, as rc does for ud to begin with.
+            list.stream().filter(names::contains).forEach(chosen::add);
+        }
+        return chosen.isEmpty() ? null : String.join(",", chosen);
+    }
+
+    /** UCX's shorter names stand for families: {@code rc} for {@code rc_mlx5} and {@code rc_verbs}, and so on. */
+    private boolean isNamedBy(String name, String transport) {
+        if (name.equals(transport) || name.equals(alias) || this == SHM && (name.equals("sm") || name.equals("mm"))) {
+            return true;
+        }
+        int family = transport.indexOf('_');
+        return family > 0 && (name.equals(transport.substring(0, family))
+                || name.equals(transport.substring(0, family) + (transport.endsWith("mlx5") ? "_x" : "_v")));
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.worker;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * For which links a loop keeps memory that is registered with UCX once, and not for each operation: UCX's own cache of
+ * registrations is off. Shared memory and TCP need no registration.
+ */
+enum Registration {
+    /** For RDMA. */
+    AUTO,
+    /** For all links: UCX takes registered memory everywhere. */
+    ALWAYS,
+    NEVER;
+
+    static final String PROPERTY = "io.github.nettyucx.registration";
+
+    static final Registration CONFIGURED = of(System.getProperty(PROPERTY, "auto"));
+
+    /** @throws IllegalArgumentException if there is none of that name */
+    static Registration of(String name) {
+        for (Registration registration : values()) {
+            if (registration.toString().equals(name.strip().toLowerCase(Locale.ROOT))) {
+                return registration;
+            }
+        }
+        List<String> names = Arrays.stream(values()).map(Registration::toString).toList();
+        throw new IllegalArgumentException(PROPERTY + ": " + name + " (expected: one of " + String.join(", ", names)
+                + ')');
+    }
+
+    boolean appliesTo(LinkKind kind) {
+        return this == ALWAYS || this == AUTO && kind == LinkKind.RDMA;
+    }
+
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+/** A client that is told, or finds out, whether the server takes this transport. */
+class ConnectModeTest {
+
+    private static final int MILLIS = (int) TimeUnit.SECONDS.toMillis(15);
+
+    private final Inbox inbox = new Inbox();
+    private Peers peers;
+
+    @BeforeEach
+    void startLoops() {
+        peers = new Peers();
+    }
+
+    @AfterEach
+    void endLoops() {
+        peers.close();
+    }
+
+    private Bootstrap client(UcxConnectMode mode) {
+        return peers.client(inbox).option(UcxChannelOption.CONNECT_MODE, mode);
+    }
+
+    private static ServerSocket ordinary(InetSocketAddress address) throws IOException {
+        ServerSocket server = new ServerSocket();
+        server.setReuseAddress(true);
+        server.bind(address);
+        server.setSoTimeout(MILLIS);
+        return server;
+    }
+
+    /** The server's bytes are those of the application, from the first to the last. */
+    private void assertPlain(UcxConnectMode mode, ServerSocket server) throws Exception {
+        assertPlain(mode, server, (InetSocketAddress) server.getLocalSocketAddress());
+    }
+
+    private void assertPlain(UcxConnectMode mode, ServerSocket server, InetSocketAddress address) throws Exception {
+        UcxSocketChannel channel = (UcxSocketChannel) Peers.await(client(mode).connect(address)).channel();
+        assertEquals("socket", channel.lane());
+        assertTrue(channel.isActive());
+        try (Socket accepted = server.accept()) {
+            accepted.setSoTimeout(MILLIS);
+            accepted.getOutputStream().write("220 ready".getBytes(StandardCharsets.ISO_8859_1));
+            inbox.awaitText("220 ready");
+            Peers.await(channel.writeAndFlush(Unpooled.copiedBuffer("hello", StandardCharsets.ISO_8859_1)));
+            Peers.await(channel.close());
+            assertEquals("hello", new String(accepted.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1));
+        }
+    }
+
+    private void assertOverMemory(UcxConnectMode mode, InetSocketAddress address) throws Exception {
+        UcxSocketChannel channel = (UcxSocketChannel) Peers.await(peers.client(new Inbox())
+                .option(UcxChannelOption.CONNECT_MODE, mode).connect(address)).channel();
+        assertTrue(Lane.SHM.has(channel.lane()), () -> channel.lane() + " to " + address);
+        Peers.await(channel.close());
+    }
+
+    // ------------------------------------------------------------------------------------------- plain
+
+    @ParameterizedTest
+    @EnumSource(names = "UCX", mode = EnumSource.Mode.EXCLUDE)
+    void anOrdinaryServerHearsOnlyTheApplication(UcxConnectMode mode) throws Exception {
+        try (ServerSocket server = ordinary(Peers.loopback(0))) {
+            assertPlain(mode, server);
+        }
+    }
+
+    @Test
+    void aClientThatIsToldToIsPlainAtAServerOfOurs() throws Exception {
+        Inbox child = new Inbox();
+        UcxServerSocketChannel server = peers.listen(() -> child);
+        UcxSocketChannel channel = Peers.connect(client(UcxConnectMode.PLAIN), server);
+        assertEquals("socket", channel.lane());
+        assertFalse(child.isActive(), "it has not spoken");
+        Peers.await(channel.writeAndFlush(Unpooled.copiedBuffer("hello", StandardCharsets.ISO_8859_1)));
+        child.awaitText("hello");
+        assertEquals("socket", child.awaitActive().lane());
+    }
+
+    /** What was written before the connect had succeeded comes out behind it. */
+    @Test
+    void whatIsFlushedEarlyIsTheFirstThatAnOrdinaryServerHears() throws Exception {
+        try (ServerSocket server = ordinary(Peers.loopback(0))) {
+            Channel channel = Peers.await(client(UcxConnectMode.PLAIN).register()).channel();
+            channel.connect(server.getLocalSocketAddress());
+            channel.writeAndFlush(Unpooled.copiedBuffer("early", StandardCharsets.ISO_8859_1));
+            try (Socket accepted = server.accept()) {
+                accepted.setSoTimeout(MILLIS);
+                assertEquals("early",
+                        new String(accepted.getInputStream().readNBytes(5), StandardCharsets.ISO_8859_1));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "UCX", mode = EnumSource.Mode.EXCLUDE)
+    void aRefusedConnectFailsAsEver(UcxConnectMode mode) throws Exception {
+        InetSocketAddress nobody;
+        try (ServerSocket server = ordinary(Peers.loopback(0))) {
+            nobody = (InetSocketAddress) server.getLocalSocketAddress();
+        }
+        String message = Peers.awaitFailure(client(mode).connect(nobody)).getMessage();
+        assertTrue(message.startsWith("Connection refused"), message);
+    }
+
+    // ------------------------------------------------------------------------------------------- announced
+
+    @Test
+    void aServerThatHasAnnouncedItselfIsTakenAtItsWord() throws Exception {
+        UcxServerSocketChannel server = peers.listen(Inbox::new);
+        assertOverMemory(UcxConnectMode.ANNOUNCED, server.localAddress());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0.0.0.0", "::"})
+    void aServerOnAllAddressesIsAnnouncedOnEach(String wildcard) throws Exception {
+        assumeTrue(hasIpv6() || !wildcard.equals("::"), "the host has no IPv6");
+        UcxServerSocketChannel server = (UcxServerSocketChannel) Peers.await(peers.server(Inbox::new)
+                .bind(new InetSocketAddress(InetAddress.ofLiteral(wildcard), 0))).channel();
+        int port = server.localAddress().getPort();
+        assertOverMemory(UcxConnectMode.ANNOUNCED, Peers.loopback(port));
+        assertOverMemory(UcxConnectMode.ANNOUNCED, new InetSocketAddress(InetAddress.ofLiteral("127.0.0.5"), port));
+        if (hasIpv6()) {
+            assertOverMemory(UcxConnectMode.ANNOUNCED, new InetSocketAddress(InetAddress.ofLiteral("::1"), port));
+        }
+        for (NetworkInterface each : Collections.list(NetworkInterface.getNetworkInterfaces())) {
+            for (InetAddress address : Collections.list(each.getInetAddresses())) {
+                if (address.getAddress().length == 4) {
+                    assertOverMemory(UcxConnectMode.ANNOUNCED, new InetSocketAddress(address, port));
+                }
+            }
+        }
+    }
+
+    private static boolean hasIpv6() {
+        try {
+            new ServerSocket(0, 1, InetAddress.ofLiteral("::1")).close();
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    @Test
+    void anOrdinaryServerOnTheSamePortOfAnotherAddressIsNotMeant() throws Exception {
+        UcxServerSocketChannel ours = peers.listen(Inbox::new);
+        InetSocketAddress other =
+                new InetSocketAddress(InetAddress.ofLiteral("127.0.0.2"), ours.localAddress().getPort());
+        try (ServerSocket server = ordinary(other)) {
+            assertPlain(UcxConnectMode.ANNOUNCED, server);
+        }
+        assertOverMemory(UcxConnectMode.ANNOUNCED, ours.localAddress());
+    }
+
+    @Test
+    void anOrdinaryServerThatFollowsOneOfOursIsNotTakenForIt() throws Exception {
+        UcxServerSocketChannel ours = peers.listen(Inbox::new);
+        InetSocketAddress address = ours.localAddress();
+        Peers.await(ours.close());
+        try (ServerSocket server = ordinary(address)) {
+            assertPlain(UcxConnectMode.ANNOUNCED, server);
+        }
+    }
+
+    @Test
+    void oneOfOursThatFollowsAnOrdinaryServerIsFound() throws Exception {
+        InetSocketAddress address;
+        try (ServerSocket server = ordinary(Peers.loopback(0))) {
+            assertPlain(UcxConnectMode.ANNOUNCED, server);
+            address = (InetSocketAddress) server.getLocalSocketAddress();
+        }
+        Peers.await(peers.server(Inbox::new).bind(address));
+        assertOverMemory(UcxConnectMode.ANNOUNCED, address);
+    }
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.FixedRecvByteBufAllocator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** What an application still gets, and is told, when its peer has gone. */
+class PeerGoneTest {
+
+    private static final long SECONDS = 15;
+    private static final int WINDOW = 64 * 1024;
+    /** Far more than any buffer between the two takes. */
+    private static final int MUCH = 64 * 1024 * 1024;
+    /** What a loop that has failed pauses for is a second. */
+    private static final long PROMPTLY_MILLIS = 700;
+
+    private Peers peers;
+
+    @BeforeEach
+    void startLoops() {
+        peers = new Peers();
+    }
+
+    @AfterEach
+    void endLoops() {
+        peers.close();
+    }
+
+    private static ByteBuf bytes(String text) {
+        return Unpooled.copiedBuffer(text, StandardCharsets.ISO_8859_1);
+    }
+
+    private static ByteBuf zeros(int length) {
+        return Unpooled.directBuffer(length, length).writeZero(length);
+    }
+
+    @OnEachLane
+    void anEndOfTheOutputThatWaitsForBytesFailsOnceAndHoldsUpNobody() throws Exception {
+        Inbox child = new Inbox();
+        Queue<Inbox> children = new ConcurrentLinkedQueue<>(List.of(child, new Inbox()));
+        Channel server = peers.listen(peers.server(children::remove).childOption(ChannelOption.AUTO_READ, false)
+                .childOption(ChannelOption.SO_RCVBUF, WINDOW).childOption(ChannelOption.SO_LINGER, 0));
+        UcxSocketChannel client = peers.connect(server, new Inbox());
+        child.awaitActive();
+        UcxSocketChannel neighbour = peers.connect(server, new Inbox());
+        ChannelFuture write = client.writeAndFlush(zeros(MUCH));
+        ChannelFuture end = client.shutdownOutput();
+        // The loop's clock: asked as often as it answers, from before the peer goes until after the channel has.
+        CompletableFuture<Long> longest = new CompletableFuture<>();
+        client.eventLoop().execute(new Runnable() {
+            private long before = System.nanoTime();
+            private long worst;
+            private long closedNanos;
+
+            @Override
+            public void run() {
+                long now = System.nanoTime();
+                worst = Math.max(worst, now - before);
+                before = now;
+                if (closedNanos == 0 && !client.isOpen()) {
+                    closedNanos = now;
+                }
+                if (closedNanos != 0 && now - closedNanos > TimeUnit.MILLISECONDS.toNanos(100)) {
+                    longest.complete(TimeUnit.NANOSECONDS.toMillis(worst));
+                } else {
+                    client.eventLoop().execute(this);
+                }
+            }
+        });
+        Peers.await(child.awaitActive().close());
+        assertInstanceOf(IOException.class, Peers.awaitFailure(write));
+        assertInstanceOf(IOException.class, Peers.awaitFailure(end));
+        long millis = longest.get(SECONDS, TimeUnit.SECONDS);
+        assertTrue(millis < PROMPTLY_MILLIS, () -> "the loop stood still for " + millis + " ms");
+        Peers.await(neighbour.writeAndFlush(bytes("still there")));
+    }
+
+    /** Over UCX's TCP the reset of the control socket may overtake what the peer has sent. */
+    @OnEachLane(lanes = {Lane.SHM, Lane.SOCKET})
+    void theOutputOfALostConnectionCannotBeEndedThoughThereIsStillSomethingToBeRead() throws Exception {
+        Inbox child = new Inbox() {
+            @Override
+            public void channelActive(ChannelHandlerContext context) {
+                context.writeAndFlush(bytes("the answer")).addListener(_ -> super.channelActive(context));
+            }
+        };
+        Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.SO_LINGER, 0));
+        Inbox inbox = new Inbox();
+        UcxSocketChannel client = Peers.connect(
+                peers.client(inbox).option(ChannelOption.AUTO_READ, false), server);
+        Peers.await(child.awaitActive().close());
+        writeUntilItFails(client);
+        assertTrue(client.isOpen());
+        assertInstanceOf(IOException.class, Peers.awaitFailure(client.shutdownOutput()));
+        client.config().setAutoRead(true);
+        inbox.awaitText("the answer");
+        inbox.awaitInactive();
+    }
+
+    @OnEachLane
+    void anApplicationThatWritesWheneverItMayDoesNotHoldUpItsLoop() throws Exception {
+        Inbox child = new Inbox();
+        Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.AUTO_READ, false)
+                .childOption(ChannelOption.SO_RCVBUF, WINDOW).childOption(ChannelOption.SO_LINGER, 0));
+        Inbox inbox = new Inbox() {
+            @Override
+            public void channelWritabilityChanged(ChannelHandlerContext context) {
+                if (context.channel().isWritable()) {
+                    context.writeAndFlush(zeros(MUCH / 64));
+                }
+            }
+        };
+        UcxSocketChannel client = Peers.connect(peers.client(inbox).option(ChannelOption.AUTO_READ, false), server);
+        ChannelFuture write = client.writeAndFlush(zeros(MUCH));
+        Peers.await(child.awaitActive().writeAndFlush(bytes("unread")));
+        Peers.await(child.awaitActive().close());
+        assertInstanceOf(IOException.class, Peers.awaitFailure(write));
+        Peers.await(client.eventLoop().submit(() -> { }));
+        client.config().setAutoRead(true);
+        inbox.awaitInactive();
+    }
+
+    private static void writeUntilItFails(Channel channel) throws InterruptedException {
+        Throwable failure = null;
+        for (long start = System.nanoTime(); failure == null
+                && System.nanoTime() - start < TimeUnit.SECONDS.toNanos(SECONDS);) {
+            ChannelFuture late = channel.writeAndFlush(bytes("too late"));
+            assertTrue(late.await(SECONDS, TimeUnit.SECONDS));
+            failure = late.cause();
+        }
+        assertInstanceOf(IOException.class, failure);
+    }
+
+    @OnEachLane(linksOnly = true)
+    void aLateWriteFailsAndWhatThePeerSaidBeforeItWentIsStillRead() throws Exception {
+        Channel server = peers.listen(() -> new Inbox() {
+            @Override
+            public void channelActive(ChannelHandlerContext context) {
+                context.writeAndFlush(bytes("the answer"));
+                context.close();
+            }
+        });
+        Inbox inbox = new Inbox();
+        UcxSocketChannel client = Peers.connect(
+                peers.client(inbox).option(ChannelOption.AUTO_READ, false), server);
+        // The peer has closed when its end has been acknowledged; then nothing can be sent to it any more.
+        writeUntilItFails(client);
+        assertTrue(client.isOpen(), "closed before its input was read");
+        client.config().setAutoRead(true);
+        inbox.awaitText("the answer");
+        inbox.awaitInactive();
+    }
+
+    /** As an application does that reads again when its writes are done. */
+    @OnEachLane
+    void writesThatWaitFailThoughNobodyReadsWhatCameBefore() throws Exception {
+        Inbox child = new Inbox();
+        Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.AUTO_READ, false)
+                .childOption(ChannelOption.SO_RCVBUF, WINDOW).childOption(ChannelOption.SO_LINGER, 0));
+        Inbox inbox = new Inbox();
+        UcxSocketChannel client = Peers.connect(peers.client(inbox).option(ChannelOption.AUTO_READ, false), server);
+        ChannelFuture write = client.writeAndFlush(zeros(MUCH));
+        Peers.await(child.awaitActive().writeAndFlush(bytes("unread")));
+        Peers.await(child.awaitActive().close());
+        assertInstanceOf(IOException.class, Peers.awaitFailure(write));
+        client.config().setAutoRead(true);
+        inbox.awaitInactive();
+    }
+
+    @OnEachLane
+    void whatCameBeforeAResetIsReadAsTheApplicationAsksForIt() throws Exception {
+        int pieces = 8;
+        BlockingQueue<String> read = new ArrayBlockingQueue<>(2 * pieces);
+        Inbox inbox = new Inbox() {
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                read.add(((ByteBuf) message).toString(StandardCharsets.ISO_8859_1));
+                ((ByteBuf) message).release();
+            }
+
+            @Override
+            public void channelReadComplete(ChannelHandlerContext context) {
+                read.add("complete");
+            }
+        };
+        Inbox child = new Inbox();
+        Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.SO_LINGER, 0));
+        @SuppressWarnings("deprecation")
+        UcxSocketChannel client = Peers.connect(peers.client(inbox).option(ChannelOption.AUTO_READ, false)
+                .option(ChannelOption.MAX_MESSAGES_PER_READ, 1)
+                .option(ChannelOption.RCVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(1)), server);
+        Peers.await(child.awaitActive().writeAndFlush(bytes("abcdefgh")));
+        client.read();
+        assertEquals("a", read.poll(SECONDS, TimeUnit.SECONDS));
+        assertEquals("complete", read.poll(SECONDS, TimeUnit.SECONDS));
+        Peers.await(child.awaitActive().close());
+        for (int i = 1; i < pieces; i++) {
+            // Long enough for everything that is there to be handed up, if it were.
+            Peers.await(client.eventLoop().schedule(() -> { }, 20, TimeUnit.MILLISECONDS));
+            assertNull(read.peek(), "was read without being asked for");
+            client.read();
+            assertEquals(String.valueOf((char) ('a' + i)), read.poll(SECONDS, TimeUnit.SECONDS));
+            assertEquals("complete", read.poll(SECONDS, TimeUnit.SECONDS));
+        }
+        assertInstanceOf(IOException.class, inbox.awaitException());
+        inbox.awaitInactive();
+    }
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.lane;
+
+import io.github.nettyucx.handshake.Hello;
+import io.github.nettyucx.handshake.LaneKind;
+import io.github.nettyucx.handshake.LaneSet;
+import io.github.nettyucx.lane.ScriptedLinks.Endpoint;
+import io.github.nettyucx.lane.ScriptedLinks.Endpoint.Sent;
+import io.github.nettyucx.lane.ScriptedLinks.Worker;
+import io.github.nettyucx.socket.Errno;
+import io.github.nettyucx.ucp.UcsStatus;
+import io.github.nettyucx.wire.CloseReason;
+import io.github.nettyucx.wire.ProtocolException;
+import io.github.nettyucx.wire.Traffic;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import java.io.IOException;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A lane over a link: what comes before the handshake is over, and what the control socket tells afterwards. */
+class LinkLaneTest implements LaneListener {
+
+    private static final int ID = 0xcafe;
+    private static final int PEER_ID = 0xbeef;
+    private static final int WINDOW = 1 << 16;
+    private static final int DATA = 1;
+    private static final int FIN = 3;
+    private static final int FIN_ACK = 4;
+
+    private final ScriptedLinks loop = new ScriptedLinks();
+    private final ScriptedControl control = new ScriptedControl();
+    private final List<String> told = new ArrayList<>();
+    private LinkTable.Half half;
+    private Endpoint endpoint;
+    private Worker worker;
+    private LinkLane lane;
+
+    @BeforeEach
+    void makeTheLane() throws Exception {
+        half = loop.served(ScriptedLinks.PEER, 1);
+        endpoint = ScriptedLinks.endpoint(half);
+        worker = ScriptedLinks.worker(half);
+        lane = new LinkLane(LaneKind.SHM, half, control, new ConnectionLimits(ID, WINDOW, WINDOW),
+                ScriptedLinks.SEND_BUFFERS, Unpooled::directBuffer, new Traffic());
+    }
+
+    @AfterEach
+    void everythingIsGivenBack() {
+        lane.close(false);
+        assertEquals(endpoint.received, endpoint.delivered(), "every message is received once");
+        assertEquals(List.of(), endpoint.users);
+        loop.idle(LinkTable.IDLE_NANOS);
+        assertEquals(1, endpoint.closes);
+        assertEquals(0, worker.pins);
+    }
+
+    @Override
+    public void inputReady() {
+        told.add("input");
+    }
+
+    @Override
+    public void outputReady() {
+        told.add("output");
+    }
+
+    @Override
+    public void endAcknowledged() {
+        told.add("acknowledged");
+    }
+
+    @Override
+    public void lost(IOException cause) {
+        told.add("lost: " + cause.getMessage());
+    }
+
+    private void open() {
+        lane.open(new Hello(0, ScriptedLinks.PEER, LaneSet.DEFAULT.mask(), false, false, PEER_ID, WINDOW, WINDOW,
+                new byte[32], null, null));
+        lane.listener(this);
+    }
+
+    private String read() {
+        ByteBuf buffer = lane.read(WINDOW, Unpooled::directBuffer);
+        if (buffer == null) {
+            return null;
+        }
+        String text = buffer.toString(StandardCharsets.US_ASCII);
+        buffer.release();
+        lane.settle();
+        return text;
+    }
+
+    private void controlTells(int received) {
+        control.peeked = received;
+        lane.socketReady(0);
+    }
+
+    private void allHasArrived() {
+        assertEquals(1, worker.reports.size());
+        worker.reports.removeFirst().run();
+    }
+
+    // ------------------------------------------------------------------------------------------- before GO
+
+    @Test
+    void messagesThatAreFasterThanTheHandshakeAreKept() {
+        assertTrue(endpoint.deliver(ID, DATA, 0, "early "));
+        endpoint.deliver(ID, DATA, 0, "bytes");
+        endpoint.deliver(ID, FIN, 0, "");
+        assertEquals(List.of(), endpoint.sent, "nothing is sent before the handshake is over");
+        open();
+        assertTrue(lane.isReadable());
+        assertTrue(lane.isInputFinished());
+        assertEquals("early bytes", read() + read());
+        assertTrue(lane.isAtEnd());
+        assertTrue(endpoint.sent.contains(new Sent(PEER_ID, FIN_ACK, 0)));
+    }
+
+    @Test
+    void aLaneThatIsNotTakenKeepsNothing() {
+        endpoint.deliver(ID, DATA, 0, "early");
+        lane.close(false);
+        assertEquals(List.of(), endpoint.sent);
+        assertFalse(endpoint.deliver(ID, FIN, 0, ""), "somebody takes messages after the close");
+    }
+
+    @Test
+    void aLinkThatFailsBeforeTheHandshakeIsOverIsToldAfterwards() {
+        endpoint.deliver(ID, DATA, 0, "early");
+        endpoint.fail(UcsStatus.ERR_CONNECTION_RESET);
+        open();
+        assertEquals(List.of("lost: Connection reset by peer"), told);
+        assertFalse(lane.isOpen());
+        assertEquals("early", read());
+        assertNull(read());
+        assertEquals(List.of(), endpoint.sent);
+    }
+
+    // ------------------------------------------------------------------------------------------- the control socket
+
+    @Test
+    void theEndOfTheControlSocketIsToldAfterWhatHadArrived() {
+        open();
+        controlTells(0);
+        endpoint.deliver(ID, DATA, 0, "last words");
+        assertFalse(told.contains("lost: Connection reset by peer"));
+        assertTrue(lane.isOpen());
+        allHasArrived();
+        assertEquals("lost: Connection reset by peer", told.getLast());
+        assertEquals(CloseReason.RESET_BY_PEER, lane.closeReason());
+        assertEquals("last words", read());
+        assertFalse(lane.isAtEnd(), "a stream that was cut has no end");
+    }
+
+    @Test
+    void theEndOfTheStreamBeforeItIsAnOrderlyEnd() {
+        open();
+        endpoint.deliver(ID, DATA, 0, "all");
+        controlTells(0);
+        endpoint.deliver(ID, FIN, 1, "");
+        allHasArrived();
+        assertTrue(told.stream().noneMatch(event -> event.startsWith("lost")), told::toString);
+        assertNull(lane.failure());
+        assertEquals(CloseReason.ORDERLY, lane.closeReason());
+        assertEquals("all", read());
+        assertTrue(lane.isAtEnd());
+    }
+
+    @Test
+    void aPeerThatIsGoneWithOurBytesIsAnOrderlyEndIfHisStreamHadEnded() {
+        open();
+        lane.finish(false);
+        endpoint.deliver(ID, FIN, 1, "");
+        controlTells(-Errno.ECONNRESET);
+        allHasArrived();
+        assertTrue(told.contains("acknowledged"), "nobody is left to acknowledge it");
+        assertEquals(CloseReason.ORDERLY, lane.closeReason());
+    }
+
+    @Test
+    void aResetIsAReset() {
+        open();
+        controlTells(-Errno.ECONNRESET);
+        allHasArrived();
+        assertEquals(List.of("lost: Connection reset by peer"), told);
+        assertInstanceOf(SocketException.class, lane.failure());
+        assertSame(lane.failure(), assertThrows(SocketException.class, () -> lane.write(null, 1)));
+    }
+
+    @Test
+    void aPeerThatDoesNotAnswerTheKernelIsLostByThatReason() {
+        open();
+        controlTells(-Errno.ETIMEDOUT);
+        allHasArrived();
+        assertEquals(List.of("lost: Connection timed out"), told);
+    }
+
+    @Test
+    void bytesOnTheControlSocketAreAViolation() {
+        open();
+        endpoint.deliver(ID, FIN, 0, "");
+        told.clear();
+        controlTells(1);
+        assertEquals(1, told.size(), told::toString);
+        assertInstanceOf(ProtocolException.class, lane.failure());
+        assertEquals(CloseReason.PROTOCOL_VIOLATION, lane.closeReason());
+        controlTells(0);
+        assertEquals(List.of(), worker.reports, "the end is told already");
+    }
+
+    @Test
+    void bytesThatCameWithTheEndOfTheHandshakeAreAViolationAsWell() throws Exception {
+        ServingLinks serving = new ServingLinks(loop.table, (kind, pinned, limits) -> {
+            pinned.release();
+            return lane;
+        });
+        half.pinned();
+        serving.held(LaneKind.SHM, ScriptedLinks.PEER);
+        serving.take(LaneKind.SHM, half, new Hello(0, ScriptedLinks.PEER, LaneSet.DEFAULT.mask(), false, false, PEER_ID,
+                WINDOW, WINDOW, new byte[32], null, null), 1);
+        lane.listener(this);
+        assertInstanceOf(ProtocolException.class, lane.failure());
+        assertEquals(1, told.size());
+        half.release();
+    }
+
+    @Test
+    void nothingIsToldWhenThereIsNothingOnTheControlSocket() {
+        open();
+        controlTells(-Errno.EAGAIN);
+        assertEquals(List.of(), worker.reports);
+        assertTrue(lane.isOpen());
+    }
+
+    @Test
+    void theEndIsToldOnce() {
+        open();
+        controlTells(0);
+        controlTells(0);
+        allHasArrived();
+        controlTells(0);
+        assertEquals(List.of(), worker.reports);
+        assertEquals(1, told.size());
+    }
+
+    @Test
+    void theEndIsNoNewsAfterTheClose() {
+        open();
+        controlTells(0);
+        lane.close(false);
+        allHasArrived();
+        controlTells(0);
+        assertEquals(List.of(), worker.reports);
+        assertEquals(List.of(), told);
+    }
+
+    @Test
+    void aLinkThatFailsBetweenTheTwoIsToldOnce() {
+        open();
+        controlTells(0);
+        endpoint.fail(UcsStatus.ERR_ENDPOINT_TIMEOUT);
+        allHasArrived();
+        assertEquals(List.of("lost: Connection reset by peer"), told);
+    }
+
+    // ------------------------------------------------------------------------------------------- the close
+
+    @Test
+    void theCloseGivesBackThePinOnce() {
+        open();
+        LinkTable.Half other = half.pinned();
+        lane.close(false);
+        lane.close(true);
+        assertEquals(0, control.resets, "it was closed before");
+        other.release();
+        assertThrows(IllegalStateException.class, half::release);
+    }
+
+    @Test
+    void aResetResetsTheControlSocket() {
+        open();
+        lane.close(true);
+        assertEquals(1, control.resets);
+    }
+
+    @Test
+    void aControlSocketThatCannotBeResetEndsInstead() {
+        open();
+        control.failure = new SocketException("Invalid argument");
+        lane.close(true);
+        assertEquals(1, control.resets);
+    }
+
+    @Test
+    void theCloseOfOneIsNothingToTheOthersOfTheLink() {
+        open();
+        LinkLane other = new LinkLane(LaneKind.SHM, half.pinned(), new ScriptedControl(),
+                new ConnectionLimits(ID + 1, WINDOW, WINDOW), ScriptedLinks.SEND_BUFFERS, Unpooled::directBuffer,
+                new Traffic());
+        lane.close(true);
+        assertEquals(0, endpoint.closes);
+        assertTrue(endpoint.deliver(ID + 1, DATA, 0, "for the other"));
+        assertTrue(other.isReadable());
+        other.close(false);
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.lane;
+
+import io.github.nettyucx.socket.Errno;
+
+import java.io.IOException;
+
+/** A control socket that tells what a test has it tell. */
+final class ScriptedControl implements ControlSocket {
+
+    int peeked = -Errno.EAGAIN;
+    int resets;
+    IOException failure;
+
+    @Override
+    public int peek() {
+        return peeked;
+    }
+
+    @Override
+    public void resetOnClose() throws IOException {
+        resets++;
+        if (failure != null) {
+            throw failure;
+        }
+    }
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.lane;
+
+import io.github.nettyucx.handshake.LaneKind;
+import io.github.nettyucx.handshake.LinkException;
+import io.github.nettyucx.handshake.LinkHalf;
+import io.github.nettyucx.handshake.LinkRequest;
+import io.github.nettyucx.handshake.Party;
+import io.github.nettyucx.handshake.ProcessIdentity;
+import io.github.nettyucx.ucp.UcsStatus;
+import io.github.nettyucx.worker.Counters;
+import io.github.nettyucx.worker.EndpointListener;
+import io.github.nettyucx.worker.EndpointPort;
+import io.github.nettyucx.worker.InFlight;
+import io.github.nettyucx.worker.MessageSink;
+import io.github.nettyucx.worker.SendBufferPool;
+import io.github.nettyucx.worker.WorkerCounter;
+import io.netty.util.ReferenceCounted;
+import io.netty.util.internal.PlatformDependent;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+/** A loop's links over one worker at a time, which do what a test tells them to. */
+final class ScriptedLinks implements LinkFactory {
+
+    static final Party PEER = party(7);
+    static final byte[] ADDRESS = {1, 2, 3};
+    static final SendBufferPool SEND_BUFFERS = new SendBufferPool(new Counters<>(WorkerCounter.class));
+
+    static Party party(long process) {
+        return new Party(new ProcessIdentity(1, 1, 1, 1, process), 100 + process);
+    }
+
+    final List<Worker> workers = new ArrayList<>();
+    final Deque<Runnable> ready = new ArrayDeque<>();
+    final LinkTable table;
+    long now = 1_000;
+    private long lastNumber;
+    /** What fails, as long as it is not {@code null}. */
+    LinkException noWorker;
+    IOException noAddress;
+    IOException noEndpoint;
+
+    ScriptedLinks() {
+        table = new LinkTable(this, ready::add, () -> ++lastNumber, () -> now);
+    }
+
+    /** What was to be done later. */
+    void runReady() {
+        while (!ready.isEmpty()) {
+            ready.remove().run();
+        }
+    }
+
+    /** A connecting side's link, confirmed and pinned. */
+    LinkTable.Half connected(Party peer, long theirs) throws LinkException {
+        Asking asking = new Asking();
+        table.request(LaneKind.SHM, peer, asking);
+        return (LinkTable.Half) table.complete(asking.offered, theirs, ADDRESS);
+    }
+
+    /** A serving side's link, confirmed and pinned. */
+    LinkTable.Half served(Party peer, long theirs) throws LinkException {
+        LinkHalf half = table.accept(LaneKind.SHM, peer, theirs, ADDRESS);
+        table.confirm(half);
+        return (LinkTable.Half) half;
+    }
+
+    static Endpoint endpoint(LinkHalf half) {
+        return (Endpoint) ((LinkTable.Half) half).endpoint();
+    }
+
+    static Worker worker(LinkHalf half) {
+        return (Worker) ((LinkTable.Half) half).worker();
+    }
+
+    void idle(long nanos) {
+        now += nanos;
+        table.collect(now);
+    }
+
+    @Override
+    public WorkerSide worker(LaneKind lane, boolean serving, ProcessIdentity peer) throws LinkException {
+        if (noWorker != null) {
+            throw noWorker;
+        }
+        if (workers.isEmpty() || workers.getLast().retired) {
+            workers.add(new Worker());
+        }
+        return workers.getLast();
+    }
+
+    /** A handshake that has asked for a link. */
+    static final class Asking implements LinkRequest {
+        LinkHalf offered;
+        LinkHalf reused;
+        long theirs;
+        String reason;
+
+        boolean isAnswered() {
+            return offered != null || reused != null || reason != null;
+        }
+
+        @Override
+        public void make(LinkHalf offer) {
+            assertFalse(isAnswered());
+            offered = offer;
+        }
+
+        @Override
+        public void reuse(LinkHalf half, long other) {
+            assertFalse(isAnswered());
+            reused = half;
+            theirs = other;
+        }
+
+        @Override
+        public void unavailable(String text) {
+            assertFalse(isAnswered());
+            reason = text;
+        }
+    }
+
+    final class Worker implements WorkerSide {
+        final List<Endpoint> endpoints = new ArrayList<>();
+        final List<Runnable> reports = new ArrayList<>();
+        int pins;
+        boolean retired;
+
+        @Override
+        public void pin() {
+            pins++;
+        }
+
+        @Override
+        public void unpin() {
+            pins--;
+        }
+
+        @Override
+        public byte[] address() throws IOException {
+            if (noAddress != null) {
+                throw noAddress;
+            }
+            return ADDRESS;
+        }
+
+        @Override
+        public EndpointSide connect(byte[] peerAddress) throws IOException {
+            if (noEndpoint != null) {
+                throw noEndpoint;
+            }
+            endpoints.add(new Endpoint());
+            return endpoints.getLast();
+        }
+
+        @Override
+        public void retire() {
+            retired = true;
+        }
+
+        @Override
+        public boolean isRetired() {
+            return retired;
+        }
+
+        @Override
+        public void afterArrived(Runnable report) {
+            reports.add(report);
+        }
+    }
+
+    static final class Endpoint implements EndpointSide, EndpointPort {
+
+        record Sent(int channelId, int type, int value) {
+        }
+
+        final List<EndpointListener> users = new ArrayList<>();
+        final List<Sent> sent = new ArrayList<>();
+        private final Map<Integer, MessageSink> sinks = new HashMap<>();
+        private final List<byte[]> messages = new ArrayList<>();
+        private int taken;
+        int received;
+        int closes;
+        int failure;
+
+        /** Delivers a message. @return whether somebody took it */
+        boolean deliver(int channelId, int type, int value, String bytes) {
+            messages.add(bytes.getBytes(StandardCharsets.US_ASCII));
+            MessageSink sink = sinks.get(channelId);
+            if (sink != null) {
+                taken++;
+                sink.onMessage((long) channelId << 32 | (long) type << 28 | value, messages.size() - 1,
+                        bytes.length());
+            }
+            return sink != null;
+        }
+
+        /** Messages that somebody has taken, and that have to be received. */
+        int delivered() {
+            return taken;
+        }
+
+        void fail(int status) {
+            failure = status;
+            List<EndpointListener> told = List.copyOf(users);
+            users.clear();
+            told.forEach(user -> user.endpointFailed(status));
+        }
+
+        @Override
+        public EndpointPort port() {
+            return this;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return failure == 0 && closes == 0;
+        }
+
+        @Override
+        public void add(EndpointListener user) {
+            users.add(user);
+        }
+
+        @Override
+        public void remove(EndpointListener user) {
+            users.remove(user);
+        }
+
+        @Override
+        public List<String> transports() {
+            return List.of("sysv/memory");
+        }
+
+        @Override
+        public void close() {
+            closes++;
+        }
+
+        @Override
+        public long send(long address, long length, long tag) {
+            sent.add(new Sent((int) (tag >>> 32), (int) (tag >>> 28 & 0xf), (int) tag & 0xfffffff));
+            return failure;
+        }
+
+        @Override
+        public long receive(long message, long address, long length) {
+            received++;
+            byte[] bytes = messages.get((int) message);
+            if (length == 0) {
+                return bytes.length == 0 ? UcsStatus.OK : UcsStatus.ERR_MESSAGE_TRUNCATED;
+            }
+            assertEquals(bytes.length, length);
+            PlatformDependent.copyMemory(bytes, 0, address, length);
+            return UcsStatus.OK;
+        }
+
+        @Override
+        public boolean isFailing() {
+            return false;
+        }
+
+        @Override
+        public int status(long request) {
+            throw new AssertionError("everything completes at once");
+        }
+
+        @Override
+        public void free(long request) {
+            throw new AssertionError("everything completes at once");
+        }
+
+        @Override
+        public void abandon(long request, ReferenceCounted owner) {
+            throw new AssertionError("everything completes at once");
+        }
+
+        @Override
+        public void track(InFlight operation) {
+            throw new AssertionError("everything completes at once");
+        }
+
+        @Override
+        public void register(int channelId, MessageSink sink) {
+            sinks.put(channelId, sink);
+        }
+
+        @Override
+        public void unregister(int channelId) {
+            sinks.remove(channelId);
+        }
+    }
+}

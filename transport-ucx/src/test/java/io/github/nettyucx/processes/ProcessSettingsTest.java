@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.processes;
+
+import io.github.nettyucx.channel.Peers;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** What system properties say of a whole process. */
+class ProcessSettingsTest {
+
+    private static final Set<String> SHARED_MEMORY = Set.of("sysv", "posix");
+    private static final String ALL_LANES = "lanes=shm,rdma,socket";
+    private static final String SECRET = "sixteen-or-more-bytes";
+
+    private Side here;
+    @TempDir
+    private Path directory;
+
+    @BeforeEach
+    void start() {
+        here = new Side();
+    }
+
+    @AfterEach
+    void end() {
+        here.close();
+    }
+
+    private static void assertFails(String result, String reason) {
+        assertTrue(result.startsWith("failed: ") && result.contains(reason), result);
+    }
+
+    // ------------------------------------------------------------------------------------------- the secret
+
+    @Test
+    void theSecretOfAFileIsThatOfAllConnections() throws Exception {
+        Path file = directory.resolve("secret");
+        Files.writeString(file, SECRET + '\n');
+        try (RemoteSide there = new RemoteSide("-Dio.github.nettyucx.secretFile=" + file)) {
+            InetSocketAddress server = there.listen();
+            String lane = here.connect(server, ALL_LANES, "secret=" + SECRET);
+            assertTrue(SHARED_MEMORY.contains(lane), lane);
+            assertFails(here.connect(server, ALL_LANES), "the client has no shared secret");
+            assertFails(here.connect(server, ALL_LANES, "secret=" + SECRET + '\n'), "another shared secret");
+            lane = there.connect(here.listen(Peers.loopback(0), ALL_LANES, "secret=" + SECRET));
+            assertTrue(SHARED_MEMORY.contains(lane), lane);
+            assertFails(there.connect(here.listen(Peers.loopback(0), ALL_LANES)), "the server has no shared secret");
+            assertEquals("", answer(server), "ordinary clients are not served");
+            assertEquals("hello", answer(there.listen("plain=SPEAKING")), "but where they are asked in");
+        }
+    }
+
+    /** What an echo server says to an ordinary client that says hello. */
+    private static String answer(InetSocketAddress server) throws Exception {
+        try (Socket socket = new Socket(server.getAddress(), server.getPort())) {
+            socket.setSoTimeout(20_000);
+            socket.getOutputStream().write("hello".getBytes(StandardCharsets.US_ASCII));
+            socket.shutdownOutput();
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+        }
+    }
+
+    @Test
+    void aSecretThatCannotBeReadIsAnErrorAndNotNone() throws Exception {
+        try (RemoteSide there = new RemoteSide("-Dio.github.nettyucx.secretFile=" + directory.resolve("none"))) {
+            InetSocketAddress server = here.listen(Peers.loopback(0), ALL_LANES);
+            for (int i = 0; i < 2; i++) {
+                assertFails(there.connect(server), "there is no file " + directory.resolve("none"));
+            }
+            assertFails(there.ask("listen loopback 0"), "there is no file " + directory.resolve("none"));
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- everything off
+
+    @Test
+    void nettysSwitchForNativeTransportsIsObeyed() throws Exception {
+        try (RemoteSide there = new RemoteSide("-Dio.netty.transport.noNative=true")) {
+            assertFails(there.ask("listen loopback 0"), "-Dio.netty.transport.noNative=true");
+            assertEquals("none: java.lang.UnsupportedOperationException: native transports are switched off by"
+                    + " -Dio.netty.transport.noNative=true", there.ask("ucx"));
+        }
+    }
+
+    @Test
+    void modesAndLanesOfAllConnections() throws Exception {
+        try (RemoteSide there = new RemoteSide("-Dio.github.nettyucx.lanes=socket",
+                "-Dio.github.nettyucx.connectMode=announced", "-Dio.github.nettyucx.plainPeers=refuse")) {
+            InetSocketAddress server = there.listen();
+            assertEquals("socket", here.connect(server, ALL_LANES));
+            assertEquals("", answer(server));
+            assertEquals("socket", there.connect(here.listen(Peers.loopback(0), ALL_LANES)));
+        }
+    }
+
+    @Test
+    void aPropertyThatMakesNoSenseIsTold() throws Exception {
+        try (RemoteSide there = new RemoteSide("-Dio.github.nettyucx.lanes=fast")) {
+            assertFails(there.ask("connect loopback 1"), "io.github.nettyucx.lanes: lanes \"fast\": there is no lane");
+        }
+    }
+}

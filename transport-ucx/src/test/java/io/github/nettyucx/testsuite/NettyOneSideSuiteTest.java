@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.testsuite;
+
+import io.github.nettyucx.channel.TestLoops;
+import io.github.nettyucx.channel.UcxServerSocketChannel;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.SingleThreadEventLoop;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.testsuite.transport.AbstractSingleThreadEventLoopTest;
+import io.netty.testsuite.transport.TestsuitePermutation.BootstrapFactory;
+import io.netty.testsuite.transport.socket.ServerSocketSuspendTest;
+import io.netty.testsuite.transport.socket.SocketChannelNotYetConnectedTest;
+import io.netty.testsuite.transport.socket.SocketConnectionAttemptTest;
+import io.netty.testsuite.transport.socket.SocketShutdownOutputByPeerTest;
+import io.netty.testsuite.transport.socket.SocketShutdownOutputBySelfTest;
+import io.netty.testsuite.transport.socket.WriteBeforeRegisteredTest;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.channels.ClosedChannelException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/**
+ * Netty's own tests for stream sockets that have a channel on one side, and on the other nobody or a {@link Socket}.
+ */
+@ExtendWith(LeakReports.class)
+class NettyOneSideSuiteTest {
+
+    private static final int TIMEOUT_SECONDS = 20;
+    private static final int PAUSE_MILLIS = 100;
+
+    private static final SuiteLoops LOOPS = new SuiteLoops("suite-one-side");
+
+    private static final BootstrapFactory<ServerBootstrap> SERVER =
+            () -> Pair.takingAnyPeer(new ServerBootstrap(), LOOPS);
+    private static final BootstrapFactory<Bootstrap> CLIENT = () -> Pair.sayingNoHello(new Bootstrap(), LOOPS);
+    /** One that expects servers of UCX. */
+    private static final BootstrapFactory<Bootstrap> UCX_CLIENT = () -> Pair.expectingUcx(new Bootstrap(), LOOPS);
+
+    // ------------------------------------------------------------------------------------------- as they are
+
+    @Nested
+    class ConnectionAttempt extends SocketConnectionAttemptTest {
+        @Override
+        protected List<BootstrapFactory<Bootstrap>> newFactories() {
+            return List.of(CLIENT, UCX_CLIENT);
+        }
+    }
+
+    @Nested
+    class WriteBeforeRegistered extends WriteBeforeRegisteredTest {
+        @Override
+        protected List<BootstrapFactory<Bootstrap>> newFactories() {
+            return List.of(CLIENT, UCX_CLIENT);
+        }
+    }
+
+    @Nested
+    class ChannelNotYetConnected extends SocketChannelNotYetConnectedTest {
+        @Override
+        protected List<BootstrapFactory<Bootstrap>> newFactories() {
+            return List.of(CLIENT);
+        }
+    }
+
+    @Nested
+    class ShutdownOutputByPeer extends SocketShutdownOutputByPeerTest {
+        @Override
+        protected List<BootstrapFactory<ServerBootstrap>> newFactories() {
+            return List.of(SERVER);
+        }
+    }
+
+    @Nested
+    class SingleThreadEventLoopOfUcx extends AbstractSingleThreadEventLoopTest {
+
+        /** Loops of Netty 4.2 do not tell their channels, with whatever transport. */
+        @Override
+        protected boolean supportsChannelIteration() {
+            return ((SingleThreadEventLoop) TestLoops.first(LOOPS.loops)).registeredChannels() >= 0;
+        }
+
+        @Override
+        protected EventLoopGroup newEventLoopGroup() {
+            return TestLoops.newGroup(0);
+        }
+
+        /** For Netty 4.2, whose loops can be suspended while others do their work; those of 4.1 cannot. */
+        protected EventLoopGroup newAutoScalingEventLoopGroup() {
+            return null;
+        }
+
+        @Override
+        protected Channel newChannel() {
+            return new UcxServerSocketChannel();
+        }
+
+        @Override
+        protected Class<? extends ServerChannel> serverChannelClass() {
+            return UcxServerSocketChannel.class;
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- switched off by Netty
+
+    /**
+     * Netty's test, which it has switched off, connects more clients than the backlog holds, before anybody accepts: Linux
+     * has the rest of them wait until they give up.
+     */
+    @Nested
+    class ServerSocketSuspend extends ServerSocketSuspendTest {
+
+        private static final int CONNECTIONS = 10;
+
+        @Override
+        protected List<BootstrapFactory<ServerBootstrap>> newFactories() {
+            return List.of(SERVER);
+        }
+
+        @Test
+        @Timeout(TIMEOUT_SECONDS)
+        @Override
+        public void testSuspendAndResumeAccept(TestInfo info) throws Throwable {
+            run(info, this::testSuspendAndResumeAccept);
+        }
+
+        @Override
+        public void testSuspendAndResumeAccept(ServerBootstrap bootstrap) throws Throwable {
+            BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
+            Channel server = bootstrap.option(ChannelOption.AUTO_READ, false)
+                    .childHandler(new ChannelInboundHandlerAdapter() {
+                        @Override
+                        public void channelActive(ChannelHandlerContext context) {
+                            accepted.add(context.channel());
+                        }
+
+                        @Override
+                        public boolean isSharable() {
+                            return true;
+                        }
+                    }).bind().sync().channel();
+            InetSocketAddress address = (InetSocketAddress) server.localAddress();
+            List<Socket> sockets = new ArrayList<>();
+            try {
+                for (int i = 0; i < CONNECTIONS; i++) {
+                    sockets.add(new Socket(address.getAddress(), address.getPort()));
+                }
+                assertNull(accepted.poll(PAUSE_MILLIS, TimeUnit.MILLISECONDS));
+
+                server.config().setAutoRead(true);
+                for (int i = 0; i < CONNECTIONS; i++) {
+                    assertNotNull(accepted.poll(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+                }
+            } finally {
+                for (Socket socket : sockets) {
+                    socket.close();
+                }
+                server.close().sync();
+            }
+        }
+    }
+
+    @Nested
+    class ShutdownOutputBySelf extends SocketShutdownOutputBySelfTest {
+
+        @Override
+        protected List<BootstrapFactory<Bootstrap>> newFactories() {
+            return List.of(CLIENT);
+        }
+
+        /** A write from another thread changes the writability while it waits for the loop; here the loop writes. */
+        @Test
+        @Timeout(TIMEOUT_SECONDS)
+        @Override
+        public void testWriteAfterShutdownOutputNoWritabilityChange(TestInfo info) throws Throwable {
+            run(info, this::testWriteAfterShutdownOutputNoWritabilityChange);
+        }
+
+        @Override
+        public void testWriteAfterShutdownOutputNoWritabilityChange(Bootstrap bootstrap) throws Throwable {
+            BlockingQueue<Boolean> writable = new LinkedBlockingQueue<>();
+            bootstrap.option(ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(2, 4))
+                    .handler(new ChannelInboundHandlerAdapter() {
+                        @Override
+                        public void channelWritabilityChanged(ChannelHandlerContext context) {
+                            writable.add(context.channel().isWritable());
+                        }
+                    });
+            try (ServerSocket server = new ServerSocket()) {
+                server.bind(newSocketAddress());
+                SocketChannel channel =
+                        (SocketChannel) bootstrap.connect(server.getLocalSocketAddress()).sync().channel();
+                try (Socket peer = server.accept()) {
+                    ChannelFuture write = channel.eventLoop().submit(() -> channel.write(sixBytes())).get();
+                    assertEquals(false, writable.poll(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+                    channel.flush();
+                    write.sync();
+                    assertEquals(true, writable.poll(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+                    assertEquals(6, peer.getInputStream().readNBytes(6).length);
+
+                    channel.shutdownOutput().sync();
+                    assertEquals(-1, peer.getInputStream().read());
+                    assertTrue(channel.isActive());
+                    ChannelFuture late =
+                            channel.eventLoop().submit(() -> channel.writeAndFlush(sixBytes())).get().await();
+                    assertInstanceOf(ClosedChannelException.class, late.cause());
+                    assertNull(writable.poll(PAUSE_MILLIS, TimeUnit.MILLISECONDS));
+                } finally {
+                    channel.close().sync();
+                }
+            }
+        }
+
+        private static ByteBuf sixBytes() {
+            return Unpooled.wrappedBuffer(new byte[6]);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.wire;
+
+import com.sun.management.ThreadMXBean;
+import io.github.nettyucx.worker.EndpointPort;
+import io.github.nettyucx.worker.InFlight;
+import io.github.nettyucx.worker.MessageSink;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.util.ReferenceCounted;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** What goes over an open connection leaves nothing to the garbage collector. */
+class AllocationTest {
+
+    private static final int ID = 5;
+    private static final int WINDOW = 64 * 1024;
+    private static final int LENGTH = 1000;
+    private static final int MESSAGES = 20_000;
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    private final PlainPort port = new PlainPort();
+    private final Counter listener = new Counter();
+    private final ByteBuf memory = new UnpooledByteBufAllocator(true, true).directBuffer(WINDOW);
+    /** Always the same buffer, so that what an allocator does is not counted. */
+    private final Inbound.Allocation allocation = length -> memory.clear().retain();
+    private final Connection connection = new Connection(port, ID, WINDOW, WINDOW / 4, listener, allocation,
+            new Traffic());
+
+    /** Completes every operation at once, or every one in the next turn. */
+    private static final class PlainPort implements EndpointPort {
+        private boolean deferring;
+        private InFlight tracked;
+        private MessageSink sink;
+        private long sent;
+
+        @Override
+        public long send(long address, long length, long tag) {
+            sent += length;
+            return deferring ? 1 : 0;
+        }
+
+        @Override
+        public long receive(long message, long address, long length) {
+            return deferring && length > 0 ? 1 : 0;
+        }
+
+        @Override
+        public boolean isFailing() {
+            return false;
+        }
+
+        @Override
+        public int status(long request) {
+            return 0;
+        }
+
+        @Override
+        public void free(long request) {
+            // Nothing to free.
+        }
+
+        @Override
+        public void abandon(long request, ReferenceCounted owner) {
+            if (owner != null) {
+                owner.release();
+            }
+        }
+
+        @Override
+        public void track(InFlight operation) {
+            tracked = operation;
+        }
+
+        @Override
+        public void register(int channelId, MessageSink messageSink) {
+            sink = messageSink;
+        }
+
+        @Override
+        public void unregister(int channelId) {
+            sink = null;
+        }
+    }
+
+    private static final class Counter implements ConnectionListener {
+        private IOException failure;
+        private long inputs;
+
+        @Override
+        public void connectionFailed(IOException cause) {
+            failure = cause;
+        }
+
+        @Override
+        public void inputReady() {
+            inputs++;
+        }
+
+        @Override
+        public void outputReady() {
+            // Takes note of nothing.
+        }
+
+        @Override
+        public void outputAcknowledged() {
+            // Takes note of nothing.
+        }
+    }
+
+    @AfterEach
+    void close() {
+        connection.close();
+        memory.release();
+        assertEquals(0, memory.refCnt());
+    }
+
+    @Test
+    void whenUcxIsDoneAtOnce() {
+        assertNothingIsAllocated(false);
+    }
+
+    @Test
+    void whenOperationsTakeTime() {
+        assertNothingIsAllocated(true);
+    }
+
+    private void assertNothingIsAllocated(boolean deferring) {
+        connection.open(ID, WINDOW, WINDOW / 4);
+        connection.wanted(true);
+        port.deferring = deferring;
+        exchange(MESSAGES);
+        long before = THREADS.getCurrentThreadAllocatedBytes();
+        exchange(MESSAGES);
+        long perMessage = (THREADS.getCurrentThreadAllocatedBytes() - before) / MESSAGES;
+        assertEquals(0, perMessage, () -> perMessage + " bytes for each message there and back");
+        assertTrue(listener.inputs >= 2 * MESSAGES);
+        assertEquals(2L * MESSAGES * LENGTH, port.sent);
+        assertEquals(null, listener.failure);
+    }
+
+    private void exchange(int messages) {
+        long address = memory.memoryAddress();
+        for (int i = 0; i < messages; i++) {
+            if (connection.outbound().send(address, LENGTH, memory, LENGTH, connection.inbound().takeGrant())) {
+                memory.retain();
+            }
+            connection.settle();
+            port.sink.onMessage(Tag.of(ID, Tag.DATA, LENGTH + Limits.MESSAGE_CHARGE), 1, LENGTH);
+            ByteBuf buffer = connection.inbound().read(WINDOW, allocation);
+            connection.settle();
+            turn();
+            if (buffer == null) {
+                buffer = connection.inbound().read(WINDOW, allocation);
+            }
+            assertEquals(LENGTH, buffer.readableBytes());
+            buffer.release();
+            connection.outbound().completed();
+            connection.settle();
+            turn();
+        }
+    }
+
+    private void turn() {
+        if (port.tracked != null && !port.tracked.poll()) {
+            port.tracked = null;
+        }
+    }
+}

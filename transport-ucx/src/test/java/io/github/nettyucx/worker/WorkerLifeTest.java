@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.worker;
+
+import io.github.nettyucx.channel.OnEachLane;
+import io.github.nettyucx.ucp.UcsStatus;
+import org.junit.jupiter.api.Tag;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** When a worker goes, and what those learn who use its links. */
+@Tag("ucx-matrix")
+class WorkerLifeTest {
+
+    private static final int ID = 1;
+    private static final int LENGTH = 8;
+
+    @OnEachLane(linksOnly = true)
+    void aWorkerWhoseAddressWasToldStaysWithoutLinks() throws Exception {
+        try (EnginePair engines = new EnginePair(LENGTH)) {
+            Worker worker = engines.workerHere();
+            worker.pin();
+            worker.address();
+            long start = System.nanoTime();
+            EnginePair.until(() -> System.nanoTime() - start > 2 * Worker.IDLE_NANOS, engines.here::poll, "");
+            assertSame(worker, engines.workerHere());
+            worker.retire();
+            assertNotSame(worker, engines.workerHere());
+            Link link = worker.connect(engines.workerThere().address());
+            worker.unpin();
+            EnginePair.until(() -> engines.here.workerCount() == 1, engines.here::poll, "a worker without users stays");
+            assertTrue(link.isOpen());
+            link.close();
+            EnginePair.until(() -> engines.here.workerCount() == 0, engines.here::poll, "a worker without links stays");
+        }
+    }
+
+    @OnEachLane(linksOnly = true)
+    void whoBeginsToUseALinkThatHasFailedIsToldAsWell() throws Exception {
+        try (EnginePair engines = new EnginePair(LENGTH)) {
+            EnginePair.Both link = engines.connect();
+            List<String> told = new ArrayList<>();
+            link.here().add(status -> told.add("first"));
+            link.here().onError(null, UcsStatus.ERR_ENDPOINT_TIMEOUT);
+            engines.until(() -> !told.isEmpty(), "the failure is not told");
+            link.here().add(status -> told.add("second: " + UcsStatus.name(status)));
+            assertEquals(List.of("first"), told, "told within the call");
+            EnginePair.until(() -> told.size() == 2, engines.here::poll, "the late one is not told");
+            assertEquals(List.of("first", "second: " + UcsStatus.name(UcsStatus.ERR_ENDPOINT_TIMEOUT)), told);
+            link.here().add(status -> told.add("too late"));
+            link.close();
+            engines.here.poll();
+            engines.here.poll();
+            assertEquals(2, told.size(), "told after the close");
+        }
+    }
+
+    @OnEachLane(linksOnly = true)
+    void aLoopDoesNotSleepOverAFailureThatWasNoticedBetweenTheTurns() throws Exception {
+        try (EnginePair engines = new EnginePair(LENGTH)) {
+            EnginePair.Both link = engines.connect();
+            EnginePair.until(() -> engines.there.poll() + engines.here.poll() == 0 && isArmed(engines.here), () -> {
+            }, "there is always something to do");
+            List<Integer> told = new ArrayList<>();
+            link.here().add(told::add);
+            // As UCX does it while another link is being closed.
+            link.here().onError(null, UcsStatus.ERR_CONNECTION_RESET);
+            assertFalse(engines.here.arm());
+            engines.here.poll();
+            assertEquals(List.of(UcsStatus.ERR_CONNECTION_RESET), told);
+            link.close();
+        }
+    }
+
+    private static boolean isArmed(ProgressEngine engine) {
+        try {
+            return engine.arm();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @OnEachLane(linksOnly = true)
+    void linksOfTheSameTwoWorkersAreMatchedByTheirOrder() throws Exception {
+        try (EnginePair engines = new EnginePair(LENGTH)) {
+            List<EnginePair.Both> links = new ArrayList<>();
+            int[] received = new int[4];
+            for (int i = 0; i < received.length; i++) {
+                // Some go before the next ones come.
+                EnginePair.Both link = engines.connect();
+                int number = i;
+                link.here().register(ID + i, (tag, message, length) -> {
+                    EnginePair.discard(link.here(), message);
+                    received[number]++;
+                });
+                engines.send(link.there(), LENGTH, ID + i);
+                engines.until(() -> received[number] == 1 && !engines.isSending(), "nothing arrives");
+                if (i % 2 == 0) {
+                    link.here().unregister(ID + i);
+                    link.close();
+                } else {
+                    links.add(link);
+                }
+            }
+            for (EnginePair.Both link : links) {
+                // The other side's counterpart learns of it, and no other.
+                link.there().close();
+            }
+            assertSame(links.getFirst().here().worker(), links.getLast().here().worker());
+            links.forEach(link -> link.here().close());
+        }
+    }
+}
