@@ -20,13 +20,14 @@ import picocli.CommandLine.Spec;
                     + "and compares the medians. Without a command: all.%n"},
         subcommands = {
             AllCommand.class, WorkCommand.Latency.class, WorkCommand.Throughput.class, WorkCommand.Bidirectional.class,
-            WorkCommand.Connect.class, WorkCommand.Memory.class, WorkCommand.Idle.class, WorkCommand.Fairness.class},
+            WorkCommand.Connect.class, WorkCommand.Memory.class, WorkCommand.Idle.class, WorkCommand.Fairness.class,
+            WorkCommand.Many.class, WorkCommand.Start.class},
         footer = {
             "",
             "Examples:",
             "  ./run-benchmark.sh",
             "  ./run-benchmark.sh latency --pin 0:1",
-            "  ./run-benchmark.sh latency --size 1..1m --lane shm,tcp --report report",
+            "  ./run-benchmark.sh latency --size 1..1m --lane shm,socket --report report",
             "  ./run-benchmark.sh throughput --connections 1,4,16 --loops 2 --json throughput.json",
             "",
             "'./run-benchmark.sh WORK --help' tells the options of a work."})
@@ -50,9 +51,9 @@ public final class Benchmark implements Callable<Integer> {
 
     /** What a work takes if it is not told. */
     static final class Defaults implements IDefaultValueProvider {
-        private static final Map<String, String> SIZES = Map.of("fairness", "1k");
+        private static final Map<String, String> SIZES = Map.of("fairness", "1k", "many", "16");
         private static final Map<String, String> CONNECTIONS = Map.of("connect", "16", "memory", "1,100,1000,4000",
-                "idle", "1000", "fairness", "17");
+                "idle", "1000", "fairness", "17", "many", "10000");
 
         @Override
         public String defaultValue(ArgSpec argument) {

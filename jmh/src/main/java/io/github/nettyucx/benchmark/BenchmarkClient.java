@@ -59,10 +59,11 @@ final class BenchmarkClient implements AutoCloseable {
 
     ClientResult measure() throws InterruptedException {
         return switch (task.scenario().work()) {
-            case LATENCY, THROUGHPUT, BIDIRECTIONAL -> new Exchange(this).measure();
+            case LATENCY, THROUGHPUT, BIDIRECTIONAL, MANY -> new Exchange(this).measure();
             case CONNECT -> new Connects(this).measure();
             case MEMORY, IDLE -> new Idleness(this).measure();
             case FAIRNESS -> new Fairness(this).measure();
+            case START -> throw new IllegalStateException("nothing is started but processes");
         };
     }
 

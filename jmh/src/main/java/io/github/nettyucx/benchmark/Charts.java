@@ -89,7 +89,8 @@ final class Charts {
                 + (scenario.isPinned() ? ", pinned " + scenario.pinning() : "");
     }
 
-    private static Scenario withoutSize(Scenario s) {
+    /** What scenarios have in common that differ in the message size only. */
+    static Scenario withoutSize(Scenario s) {
         return new Scenario(s.work(), 1, s.connections(), s.active(), s.loops(), 1,
                 s.receiveBuffer(), s.operations(), s.seconds(), s.serverCpus(), s.clientCpus());
     }

@@ -7,6 +7,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.AbstractHistogram;
 
@@ -121,6 +122,15 @@ final class ClientHandler extends ChannelInboundHandlerAdapter {
         sentAt = System.nanoTime();
         // A void promise: failures arrive at exceptionCaught, and there is no promise to allocate per message.
         ctx.writeAndFlush(message.retainedDuplicate(), ctx.voidPromise());
+    }
+
+    /** Makes one round trip after that time, if the channel still is open; on the event loop. */
+    void pingLater(long nanos) {
+        ctx.executor().schedule(() -> {
+            if (ctx.channel().isActive()) {
+                ping();
+            }
+        }, nanos, TimeUnit.NANOSECONDS);
     }
 
     /** As {@link #ping()}, from any thread. */

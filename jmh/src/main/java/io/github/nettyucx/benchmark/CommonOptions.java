@@ -27,9 +27,12 @@ final class CommonOptions {
 
     @Option(names = "--lane", paramLabel = "NAME[,NAME]", hideParamSyntax = true, split = ",",
             converter = Choice.OfLane.class,
-            description = "What ucx may use: shm (shared memory), tcp or auto (the fastest there is); several with "
-                    + "commas. Default: auto.")
+            description = Lane.HELP + "; several with commas. Default: auto.")
     private List<Lane> lanes = List.of(Lane.AUTO);
+
+    @Option(names = "--plain",
+            description = "Measure epoll's clients of a ucx server, too: ordinary TCP at the same port.")
+    private boolean plain;
 
     @Option(names = "--wait", paramLabel = "HOW[,HOW]", hideParamSyntax = true, split = ",",
             converter = Choice.OfWaitMode.class,
@@ -77,7 +80,17 @@ final class CommonOptions {
         }
         var others = distinct(transports).stream().filter(transport -> transport != TransportKind.UCX).toList();
         settings.addAll(Setting.all(others, List.of(Lane.AUTO), null));
-        return new ArrayList<>(settings.stream().map(NettyContender::new).toList());
+        var contenders = new ArrayList<Contender>(settings.stream().map(NettyContender::new).toList());
+        if (plain) {
+            contenders.add(plainClients());
+        }
+        return contenders;
+    }
+
+    /** What a server of this transport does for clients that know nothing of it. */
+    static Contender plainClients() {
+        return new NettyContender(new Setting(TransportKind.UCX, Lane.AUTO, WaitMode.ADAPTIVE),
+                new Setting(TransportKind.EPOLL, Lane.AUTO, null));
     }
 
     boolean hasUcx() {

@@ -28,15 +28,16 @@ final class Comparison {
         return rows.stream().map(row -> row.contender().name()).distinct().count() == 1 ? List.of() : names;
     }
 
-    /** How many times better a row's headline is than that of another in the same scenario; empty if there is none. */
-    static Optional<Double> ratio(List<Row> rows, Row row, String reference) {
-        var metric = row.scenario().work().headline();
+    /**
+     * How many times better a row is than another in the same scenario: the median of what it was in each round; empty if
+     * there is none.
+     */
+    static Optional<Double> ratio(List<Row> rows, Row row, Metric metric, String reference) {
         return rows.stream()
                 .filter(other -> other.scenario().equals(row.scenario()) && other != row
                         && isReference(row, other, reference))
                 .findFirst()
-                .flatMap(other -> other.spread(metric))
-                .flatMap(other -> row.spread(metric).map(own -> metric.ratio(own.median(), other.median())));
+                .flatMap(other -> row.ratio(metric, other)).map(Spread::median);
     }
 
     private static boolean isReference(Row row, Row other, String reference) {

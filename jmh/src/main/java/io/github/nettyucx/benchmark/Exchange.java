@@ -7,15 +7,15 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.AbstractHistogram;
 
-/** Latency and throughput: all active connections do the same, each so many times. */
+/** Latency and throughput: all active connections do the same, each so many times; beside many others or alone. */
 final class Exchange {
     /** A connection is tried for at least this share of a measurement's time, to learn how many operations fit. */
     private static final double TRIAL = 0.4;
     /** Of the time of a measurement: how long is tried at least, and how long at most until the compilers rest. */
     static final int COMPILED_AFTER = 2;
-    private static final int COMPILED_BEFORE = 20;
+    static final int COMPILED_BEFORE = 20;
     /** The compilers rest when both processes' have taken less than this share of a processor, for that long. */
-    private static final double RESTS = 0.03;
+    static final double RESTS = 0.03;
     private static final double RESTS_FOR = 0.5;
     private static final int LARGEST_STEP = 16;
     /** This part of the measured operations is made before, without being measured. */
@@ -32,6 +32,9 @@ final class Exchange {
     ClientResult measure() throws InterruptedException {
         client.connectUpTo(scenario.connections());
         var active = client.handlers().subList(0, scenario.active());
+        if (scenario.work() == Work.MANY) {
+            Minutely.start(client.handlers().subList(scenario.active(), scenario.connections()));
+        }
         // What is tried takes the same way as what is measured: the JIT compiles branches that were taken.
         var unused = histograms(active);
         var operations = scenario.operations() > 0 ? scenario.operations() : calibrate(active, unused);
@@ -80,7 +83,7 @@ final class Exchange {
 
     private Phase phase(long operations) {
         var kind = switch (scenario.work()) {
-            case LATENCY -> Phase.Kind.ECHO;
+            case LATENCY, MANY -> Phase.Kind.ECHO;
             case THROUGHPUT -> Phase.Kind.TO_SERVER;
             case BIDIRECTIONAL -> Phase.Kind.BOTH_WAYS;
             default -> throw new IllegalStateException(scenario.work() + " is no exchange");
@@ -91,7 +94,7 @@ final class Exchange {
     private Sample sample(long operations, double seconds, List<AbstractHistogram> histograms) {
         var messages = scenario.work() == Work.BIDIRECTIONAL ? 2 * operations : operations;
         var figures = new EnumMap<Metric, Double>(Map.of(Metric.RATE, messages / seconds));
-        if (scenario.work() == Work.LATENCY) {
+        if (scenario.work().isOfRoundTrips()) {
             var merged = Durations.merge(histograms);
             figures.putAll(Durations.figures(merged));
             return new Sample(client.lanes(), client.software(), messages, seconds, figures,

@@ -7,18 +7,22 @@ import java.util.List;
 
 /**
  * Measures all rows once in each round, so that what disturbs the machine for a while disturbs all of them, and their
- * ratios mean something.
+ * ratios mean something. What a {@link Gauge} says was disturbed is measured again, so many times.
  */
 final class Experiment {
     private static final long SIGNAL_MILLIS = 200;
+    /** A bad minute can be an hour. */
+    private static final int REPETITIONS = 2;
 
     private final List<Row> rows;
     private final int rounds;
+    private final Gauge gauge;
     private final Progress progress;
     private final Interruption interruption;
 
-    Experiment(List<Row> rows, int rounds, Progress progress, Interruption interruption) {
+    Experiment(List<Row> rows, int rounds, Gauge gauge, Progress progress, Interruption interruption) {
         this.rows = List.copyOf(rows);
+        this.gauge = gauge;
         this.rounds = rounds;
         this.progress = progress;
         this.interruption = interruption;
@@ -32,6 +36,7 @@ final class Experiment {
     boolean run() throws InterruptedException {
         var steps = rounds * rows.size();
         try {
+            gauge.look(interruption);
             for (var round = 0; round < rounds; round++) {
                 for (var i = 0; i < rows.size(); i++) {
                     interruption.check();
@@ -39,7 +44,7 @@ final class Experiment {
                     progress.begin(String.format("round %d of %d: %s, %s", round + 1, rounds, row, row.scenario()));
                     progress.at((double) (round * rows.size() + i) / steps);
                     if (row.failure() == null) {
-                        measure(row);
+                        measure(row, round);
                     }
                 }
             }
@@ -47,13 +52,20 @@ final class Experiment {
         } catch (Interruption.Interrupted e) {
             return false;
         } finally {
+            rows.forEach(row -> row.settle(gauge));
             progress.end();
         }
     }
 
-    private void measure(Row row) throws InterruptedException {
+    private void measure(Row row, int round) throws InterruptedException {
         try {
-            row.add(row.contender().measure(row.scenario(), interruption));
+            for (var left = REPETITIONS; left >= 0; left--) {
+                var sample = row.contender().measure(row.scenario(), interruption);
+                row.add(round, gauge.look(interruption), sample);
+                if (!row.settleLast(gauge)) {
+                    return;
+                }
+            }
         } catch (ExampleFailure e) {
             // Ctrl-C goes to all processes at once; that of a child may come before ours.
             Thread.sleep(SIGNAL_MILLIS);

@@ -14,12 +14,21 @@ enum Metric {
     BANDWIDTH("GB/s", 3, false),
     /** By the event loops' threads of both processes, in bytes per operation. */
     ALLOCATION("Java B/op", 2, true),
-    /** Resident memory and Java heap in use, per connection, of the side that needs more, in units of 1024 bytes. */
-    RSS("KiB/connection", 1, true),
+    /**
+     * Memory and Java heap in use, per connection, of the side that needs more, in units of 1024 bytes. Memory that
+     * processes share counts in equal parts for each: the proportional set size.
+     */
+    PSS("Pss KiB/connection", 1, true),
     /** File descriptors per connection, of the side that needs more. */
     FDS("fds/connection", 2, true),
     /** Of the side that needs more, in hundredths of a processor. */
     IDLE_CPU("CPU %", 2, true),
+    /** From the start of a server's process until it listens, in milliseconds. */
+    LISTENING("ms until it listens", 0, true),
+    /** From the start of a client's process until its first message has come back, in milliseconds. */
+    FIRST_ECHO("ms to first echo", 0, true),
+    /** Of the server then, in units of 1,048,576 bytes. */
+    RESIDENT("resident MiB", 1, true),
     /** Messages per second of the connection that sends all it can. */
     HOT_RATE("hot msg/s", 0, false);
 

@@ -11,8 +11,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** One of Netty's transports, in a server and a client process that live for one measurement. */
-record NettyContender(Setting setting) implements Contender {
+/**
+ * One of Netty's transports, in a server and a client process that live for one measurement.
+ *
+ * @param client the server's own transport, or another: what a server of this transport does for ordinary TCP clients
+ */
+record NettyContender(Setting server, Setting client) implements Contender {
     private static final long START_SECONDS = 60;
     /** Beyond what the measurement itself should take. */
     private static final long MEASURE_SECONDS = 120;
@@ -22,24 +26,31 @@ record NettyContender(Setting setting) implements Contender {
     static final List<String> JVM_OPTIONS = List.of("-XX:+UseSerialGC", "-Xms512m", "-Xmx512m", "-Xmn256m",
             "-XX:+AlwaysPreTouch", "-Dio.netty.leakDetectionLevel=disabled");
 
+    NettyContender(Setting setting) {
+        this(setting, setting);
+    }
+
     @Override
     public String name() {
-        return setting.transport().toString();
+        return (client.equals(server) ? "" : client.transport() + " to ") + server.transport();
     }
 
     @Override
     public String lane() {
-        return setting.transport() == TransportKind.UCX ? setting.lane().toString() : "-";
+        return client.transport() == TransportKind.UCX ? client.lane().toString() : "-";
     }
 
     @Override
     public String waitMode() {
-        return setting.waitMode() == null ? "-" : setting.waitMode().toString();
+        return server.waitMode() == null ? "-" : server.waitMode().toString();
     }
 
     @Override
     public Sample measure(Scenario scenario, Interruption interruption) throws InterruptedException {
-        var pair = new Pair(new Task(scenario, setting), interruption);
+        if (scenario.work() == Work.START) {
+            return new Starts(server, client, scenario, interruption).measure();
+        }
+        var pair = new Pair(this, scenario, interruption);
         try {
             return pair.run();
         } catch (ExampleFailure e) {
@@ -52,18 +63,19 @@ record NettyContender(Setting setting) implements Contender {
     }
 
     private static final class Pair implements AutoCloseable {
-        private final Task task;
+        private final NettyContender contender;
+        private final Scenario scenario;
         private final Interruption interruption;
         private ChildProcess server;
         private ChildProcess client;
 
-        Pair(Task task, Interruption interruption) {
-            this.task = task;
+        Pair(NettyContender contender, Scenario scenario, Interruption interruption) {
+            this.contender = contender;
+            this.scenario = scenario;
             this.interruption = interruption;
         }
 
         Sample run() throws InterruptedException {
-            var scenario = task.scenario();
             server = start(Child.SERVER, scenario.serverCpus(), List.of());
             var address = await(server, Child.LISTENING, START_SECONDS);
             client = start(Child.CLIENT, scenario.clientCpus(), List.of(address, Long.toString(server.pid())));
@@ -87,14 +99,15 @@ record NettyContender(Setting setting) implements Contender {
                 server.stop();
             } catch (ExampleFailure e) {
                 interruption.check();
-                System.err.println("[" + task.setting() + ", " + task.scenario() + "] " + e.getMessage());
+                System.err.println("[" + contender.name() + ", " + scenario + "] " + e.getMessage());
             }
         }
 
         private ChildProcess start(String role, String cpus, List<String> more) {
-            var arguments = new ArrayList<>(List.of(role, Json.LINE.toJson(task)));
+            var setting = role.equals(Child.SERVER) ? contender.server : contender.client;
+            var arguments = new ArrayList<>(List.of(role, Json.LINE.toJson(new Task(scenario, setting))));
             arguments.addAll(more);
-            return ChildProcess.start("the " + task.setting() + " " + role,
+            return ChildProcess.start("the " + setting + " " + role,
                     cpus == null ? List.of() : List.of("taskset", "-c", cpus), JVM_OPTIONS, Child.class, arguments,
                     Child::isReport);
         }
@@ -141,18 +154,18 @@ record NettyContender(Setting setting) implements Contender {
         }
     }
 
-    private static Sample combine(Scenario scenario, ClientResult client, ProcessState before, ProcessState after) {
+    static Sample combine(Scenario scenario, ClientResult client, ProcessState before, ProcessState after) {
         var sample = client.sample();
         return switch (scenario.work()) {
-            case LATENCY, THROUGHPUT, BIDIRECTIONAL -> sample.with(Metric.ALLOCATION,
+            case LATENCY, THROUGHPUT, BIDIRECTIONAL, MANY -> sample.with(Metric.ALLOCATION,
                     (double) (after.loopBytes() - before.loopBytes()
                             + client.after().loopBytes() - client.before().loopBytes()) / sample.operations());
-            case CONNECT, FAIRNESS -> sample;
+            case CONNECT, FAIRNESS, START -> sample;
             case MEMORY -> {
                 var connections = scenario.connections() - Idleness.connectionsBefore(scenario);
                 var bytes = Math.max(after.memorySince(before), client.after().memorySince(client.before()));
                 var fds = Math.max(after.fds() - before.fds(), client.after().fds() - client.before().fds());
-                yield sample.with(Metric.RSS, bytes / 1024.0 / connections)
+                yield sample.with(Metric.PSS, bytes / 1024.0 / connections)
                         .with(Metric.FDS, (double) fds / connections);
             }
             case IDLE -> sample.with(Metric.IDLE_CPU, 100

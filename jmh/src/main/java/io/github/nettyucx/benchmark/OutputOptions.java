@@ -35,6 +35,10 @@ final class OutputOptions {
             description = "Write a page with charts there, index.html.")
     private Path report;
 
+    @Option(names = "--svg", paramLabel = "DIRECTORY",
+            description = "Write pictures there, latency.svg and throughput.svg: figures over the message size.")
+    private Path svg;
+
     @Option(names = "--verbose", description = "Show stack traces of failures.")
     private boolean verbose;
 
@@ -51,6 +55,10 @@ final class OutputOptions {
 
     Path json() {
         return json;
+    }
+
+    Path svg() {
+        return svg;
     }
 
     Path report() {
@@ -70,6 +78,7 @@ final class OutputOptions {
         }
         requireWritable("--json", json, false);
         requireWritable("--report", report, true);
+        requireWritable("--svg", svg, true);
     }
 
     private void requireWritable(String option, Path path, boolean directory) {

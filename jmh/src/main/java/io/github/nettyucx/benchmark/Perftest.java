@@ -62,10 +62,10 @@ record Perftest(Lane lanes, Path home) implements Contender {
         return Files.isExecutable(home.resolve("bin/ucx_perftest")) ? home.toAbsolutePath() : null;
     }
 
-    /** Of the works, it knows these. */
-    static boolean knows(Scenario scenario) {
-        return scenario.work() == Work.LATENCY && scenario.connections() == 1
-                || scenario.work() == Work.THROUGHPUT && scenario.connections() == 1;
+    /** Of the works, it knows these; and of the lanes, those of UCX. */
+    static boolean knows(Scenario scenario, Lane lane) {
+        return lane != Lane.SOCKET && scenario.connections() == 1
+                && (scenario.work() == Work.LATENCY || scenario.work() == Work.THROUGHPUT);
     }
 
     @Override
@@ -164,10 +164,19 @@ record Perftest(Lane lanes, Path home) implements Contender {
         for (var setting : UcxEnvironment.settings(UcxLibrary.load().version())) {
             environment.putIfAbsent(setting.name(), setting.value());
         }
-        if (lanes != Lane.AUTO) {
-            environment.put("UCX_TLS", lanes == Lane.TCP ? "tcp" : "shm,tcp");
-        }
+        environment.put("UCX_TLS", transports());
         return builder.start();
+    }
+
+    /** Those of the transport's lane. Its two processes find each other by a socket of their own, which UCX has no part in. */
+    private String transports() {
+        return switch (lanes) {
+            // What AUTO comes to on one host.
+            case AUTO, SHM -> "shm";
+            case RDMA -> "ib";
+            case TCP -> "tcp";
+            case SOCKET -> throw new IllegalArgumentException("UCX has no part in lane socket");
+        };
     }
 
     /** Below those that the kernel gives away, so that only another of these can be faster. */

@@ -15,13 +15,13 @@ import java.nio.file.Path;
  *
  * @param nanoTime when this was
  * @param cpuNanos of all its threads
- * @param residentBytes of memory, with the Java heap as far as it was ever touched
+ * @param memoryBytes its proportional set size, with the Java heap as far as it was ever touched
  * @param heapBytes of the Java heap in use
  * @param fds open file descriptors
  * @param loopBytes of Java heap that the event loops' threads have allocated
  */
-record ProcessState(long nanoTime, long cpuNanos, long residentBytes, long heapBytes, long fds, long loopBytes) {
-    private static final Path STATUS = Path.of("/proc/self/status");
+record ProcessState(long nanoTime, long cpuNanos, long memoryBytes, long heapBytes, long fds, long loopBytes) {
+    private static final Path MEMORY = Path.of("/proc/self/smaps_rollup");
     private static final int COLLECTIONS = 3;
 
     /**
@@ -35,7 +35,7 @@ record ProcessState(long nanoTime, long cpuNanos, long residentBytes, long heapB
         }
         var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         var runtime = Runtime.getRuntime();
-        return new ProcessState(System.nanoTime(), system.getProcessCpuTime(), readResidentBytes(),
+        return new ProcessState(System.nanoTime(), system.getProcessCpuTime(), readMemoryBytes(),
                 runtime.totalMemory() - runtime.freeMemory(),
                 ((UnixOperatingSystemMXBean) system).getOpenFileDescriptorCount(), allocated);
     }
@@ -47,9 +47,9 @@ record ProcessState(long nanoTime, long cpuNanos, long residentBytes, long heapB
         }
     }
 
-    private static long readResidentBytes() {
-        try (var lines = Files.lines(STATUS)) {
-            return lines.filter(line -> line.startsWith("VmRSS:")).findFirst()
+    private static long readMemoryBytes() {
+        try (var lines = Files.lines(MEMORY)) {
+            return lines.filter(line -> line.startsWith("Pss:")).findFirst()
                     .map(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024).orElseThrow();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -58,7 +58,7 @@ record ProcessState(long nanoTime, long cpuNanos, long residentBytes, long heapB
 
     /** Of memory, in bytes; the heap's pages are all touched when a process starts, so only its contents count. */
     long memorySince(ProcessState before) {
-        return residentBytes - before.residentBytes + heapBytes - before.heapBytes;
+        return memoryBytes - before.memoryBytes + heapBytes - before.heapBytes;
     }
 
     /** Of one processor's time. */

@@ -27,11 +27,13 @@ final class Report {
         try {
             var machine = Machine.current();
             var started = Instant.now();
-            var complete = new Experiment(rows, output.rounds(), LineProgress.create(), interruption).run();
+            var gauge = Gauge.of(Perftest.bundled());
+            var complete = new Experiment(rows, output.rounds(), gauge, LineProgress.create(), interruption).run();
             if (!complete) {
                 System.err.println("Interrupted; this is what was measured until then.");
             }
             Console.print(ReportTable.render(rows));
+            Console.print(ReportTable.disturbances(rows, gauge));
             if (!targets.isEmpty()) {
                 Console.print("\n" + Targets.render(targets));
             }
@@ -52,6 +54,10 @@ final class Report {
         try {
             if (output.json() != null) {
                 Files.writeString(output.json(), Json.FILE.toJson(result) + "\n");
+            }
+            if (output.svg() != null) {
+                Files.createDirectories(output.svg());
+                SvgCharts.write(result, output.svg());
             }
             if (output.report() != null) {
                 Files.createDirectories(output.report());

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
@@ -40,7 +41,7 @@ final class ReportTable {
                 table.left("min..max");
             }
         }
-        references.forEach(name -> table.right("to " + name));
+        references.forEach(name -> table.right("to " + name + (work.headline() == Metric.P50 ? " (p50, p99, p99.9)" : "")));
         Scenario before = null;
         for (var row : rows) {
             var cells = new ArrayList<>(List.of(row.scenario().equals(before) ? "" : row.scenario().toString(),
@@ -51,13 +52,33 @@ final class ReportTable {
                 cells.add(spread.map(value -> metric.format(value.median())).orElse("–"));
                 if (metric == work.headline()) {
                     cells.add(spread.map(value -> metric.format(value.min()) + ".." + metric.format(value.max()))
-                            .orElse(row.failure() == null ? "" : "see below"));
+                            .orElse(row.failure() != null ? "see below" : row.disturbed().isEmpty() ? "" : "disturbed"));
                 }
             }
-            references.forEach(name -> cells.add(Comparison.ratio(rows, row, name)
-                    .map(ratio -> String.format(Locale.ROOT, "%.2f×", ratio)).orElse("–")));
+            for (var name : references) {
+                cells.add(ratios(rows, row, name));
+            }
             table.row(cells);
         }
         return table.render();
+    }
+
+    private static String ratios(List<Row> rows, Row row, String reference) {
+        var ratios = row.scenario().work().compared().stream()
+                .map(metric -> Comparison.ratio(rows, row, metric, reference)).filter(Optional::isPresent)
+                .map(ratio -> String.format(Locale.ROOT, "%.2f×", ratio.orElseThrow())).toList();
+        return ratios.isEmpty() ? "–" : String.join(" ", ratios);
+    }
+
+    /** What others did to the run. */
+    static String disturbances(List<Row> rows, Gauge gauge) {
+        if (gauge.best() == Double.POSITIVE_INFINITY) {
+            return "Nothing tells whether others had the processors: there is no ucx_perftest.\n";
+        }
+        var disturbed = rows.stream().mapToInt(row -> row.disturbed().size()).sum();
+        var measured = rows.stream().mapToInt(row -> row.samples().size()).sum() + disturbed;
+        return String.format(Locale.ROOT, "%d of %d measurements were disturbed, do not count, and were made again up to "
+                + "twice: plain UCX's round trip took more than %.1f times its best, %.2f µs, before or after them.%n",
+                disturbed, measured, Gauge.TOLERANCE, gauge.best());
     }
 }

@@ -21,9 +21,11 @@ record ResultFile(Instant started, Instant finished, boolean complete, List<Stri
      *
      * @param failure why there is no result in some round, or {@code null}
      * @param summary medians and ranges over the rounds
+     * @param rounds what counts
+     * @param disturbed what was measured while others had the processors, and does not count
      */
     record Result(Scenario scenario, String contender, String lane, String waitMode, String failure,
-                  Map<Metric, Spread> summary, List<Sample> rounds) {
+                  Map<Metric, Spread> summary, List<Sample> rounds, List<Sample> disturbed) {
 
         static Result of(Row row) {
             var summary = new EnumMap<Metric, Spread>(Metric.class);
@@ -31,7 +33,7 @@ record ResultFile(Instant started, Instant finished, boolean complete, List<Stri
                 row.spread(metric).ifPresent(spread -> summary.put(metric, spread));
             }
             return new Result(row.scenario(), row.contender().name(), row.contender().lane(),
-                    row.contender().waitMode(), row.failure(), summary, row.samples());
+                    row.contender().waitMode(), row.failure(), summary, row.samples(), row.disturbed());
         }
     }
 

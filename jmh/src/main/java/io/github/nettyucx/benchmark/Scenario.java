@@ -9,7 +9,7 @@ import java.util.Locale;
  *
  * @param size of a message, in bytes; of fairness: of the messages of the one that sends all it can
  * @param connections how many there are; of connect: how many are made at the same time
- * @param active how many of them are in use, of latency
+ * @param active how many of them are in use, of latency; of many: how many are busy
  * @param loops event loops on each side
  * @param flush messages that are written between two flushes
  * @param receiveBuffer {@code SO_RCVBUF} of all connections in bytes, or 0 for what the transport chooses
@@ -42,13 +42,13 @@ record Scenario(Work work, int size, int connections, int active, int loops, int
     public String toString() {
         var text = new StringBuilder(work.toString());
         switch (work) {
-            case LATENCY, FAIRNESS -> text.append(' ').append(new ByteSize(size));
+            case LATENCY, FAIRNESS, MANY -> text.append(' ').append(new ByteSize(size));
             case THROUGHPUT, BIDIRECTIONAL ->
                     text.append(' ').append(new ByteSize(size)).append(" flush ").append(flush);
-            case CONNECT, MEMORY, IDLE -> { }
+            case CONNECT, MEMORY, IDLE, START -> { }
         }
         text.append(String.format(Locale.ROOT, ", %,d connection%s", connections, connections == 1 ? "" : "s"));
-        if (active != connections) {
+        if (active != connections && work != Work.MANY) {
             text.append(", ").append(active).append(" active");
         }
         if (loops > 1) {

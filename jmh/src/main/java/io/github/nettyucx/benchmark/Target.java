@@ -9,31 +9,49 @@ import java.util.Optional;
  *
  * @param what is measured, for a person
  * @param reference the row with which this one is compared; {@code null} for none
- * @param bound for the metric's median, or, where there is a reference, for how many times better than that the median
- *         is at least
+ * @param kind what the bound is about
+ * @param bound of the metric's median, or of the comparison's in the median round
  */
-record Target(String what, Row row, Metric metric, Row reference, double bound) {
+record Target(String what, Row row, Metric metric, Row reference, Kind kind, double bound) {
+    /** What is compared. */
+    enum Kind {
+        /** The metric. */
+        FIGURE,
+        /** How many times better than the reference it is. */
+        RATIO,
+        /** How much more than the reference's it is. */
+        EXCESS
+    }
 
-    /** Of the metric, or the ratio to the reference; empty if it was not measured. */
+    /** For a ratio where there is a reference, and otherwise for the metric itself. */
+    Target(String what, Row row, Metric metric, Row reference, double bound) {
+        this(what, row, metric, reference, reference == null ? Kind.FIGURE : Kind.RATIO, bound);
+    }
+
+    /** Of the metric, or of the comparison; empty if it was not measured. */
     Optional<Double> measured() {
-        var own = row.spread(metric).map(Spread::median);
-        return reference == null ? own
-                : own.flatMap(value -> reference.spread(metric).map(other -> metric.ratio(value, other.median())));
+        return switch (kind) {
+            case FIGURE -> row.spread(metric).map(Spread::median);
+            case RATIO -> row.ratio(metric, reference).map(Spread::median);
+            case EXCESS -> row.excess(metric, reference).map(Spread::median);
+        };
     }
 
     /** Empty if it was not measured. */
     Optional<Boolean> isMet() {
-        return measured().map(value -> reference == null && metric.lowerIsBetter() ? value <= bound : value >= bound);
+        return measured().map(value -> isUpperBound() ? value <= bound : value >= bound);
+    }
+
+    private boolean isUpperBound() {
+        return kind != Kind.RATIO && metric.lowerIsBetter();
     }
 
     String goal() {
-        return (reference == null && metric.lowerIsBetter() ? "≤ " : "≥ ")
-                + (reference == null ? metric.format(bound) + " " + unit()
-                : String.format(Locale.ROOT, "%.2f× %s", bound, referenceName()));
-    }
-
-    private String unit() {
-        return metric.heading();
+        return (isUpperBound() ? "≤ " : "≥ ") + switch (kind) {
+            case FIGURE -> metric.format(bound) + " " + metric.heading();
+            case RATIO -> String.format(Locale.ROOT, "%.2f× %s", bound, referenceName());
+            case EXCESS -> referenceName() + " + " + metric.format(bound) + " " + metric.heading();
+        };
     }
 
     private String referenceName() {
@@ -43,11 +61,16 @@ record Target(String what, Row row, Metric metric, Row reference, double bound) 
 
     /** For a person: the figure, and where it comes from. */
     String result() {
-        return measured().map(value -> reference == null ? metric.format(value)
-                : String.format(Locale.ROOT, "%.2f× (%s to %s)", value,
-                        metric.format(row.spread(metric).orElseThrow().median()),
-                        metric.format(reference.spread(metric).orElseThrow().median())))
-                .orElse("not measured");
+        return measured().map(value -> switch (kind) {
+            case FIGURE -> metric.format(value);
+            case RATIO -> String.format(Locale.ROOT, "%.2f× %s", value, both());
+            case EXCESS -> metric.format(value) + " more " + both();
+        }).orElse("not measured");
+    }
+
+    private String both() {
+        return "(" + metric.format(row.spread(metric).orElseThrow().median()) + " to "
+                + metric.format(reference.spread(metric).orElseThrow().median()) + ")";
     }
 
     /** The range of the row's metric over the rounds. */

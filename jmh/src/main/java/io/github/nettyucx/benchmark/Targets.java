@@ -11,28 +11,33 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.function.BiFunction;
 
 /** What this project wants to reach, and the rows that show whether it does. */
 final class Targets {
     private static final int MANY = 16;
     private static final int IDLE_CONNECTIONS = 1000;
+    private static final int CROWD = 10_000;
     /** The system counts processor time in hundredths of a second, and the least interruption is a per cent of a second. */
     private static final double IDLE_SECONDS = 10;
     private static final int SMALL = 16;
     private static final int MEDIUM = 1024;
     private static final int LARGE = 64 * 1024;
+    private static final int LARGEST = 1024 * 1024;
     /** Less than one object in a thousand messages: what starting a phase and the JVM itself do now and then. */
     private static final double NO_ALLOCATION = 0.05;
 
     private static final Contender SHM = ucx(Lane.SHM);
     private static final Contender TCP = ucx(Lane.TCP);
+    private static final Contender SOCKET = ucx(Lane.SOCKET);
+    /** A server of this transport, and clients that know nothing of it. */
+    private static final Contender PLAIN = CommonOptions.plainClients();
     private static final Contender NIO = peer(TransportKind.NIO);
     private static final Contender EPOLL = peer(TransportKind.EPOLL);
+    private static final Contender IO_URING = peer(TransportKind.IO_URING);
 
     private final double seconds;
     private final Set<Work> works;
-    private final BiFunction<Scenario, Lane, List<Contender>> limits;
+    private final Path perftest;
     private final List<Row> rows = new ArrayList<>();
     private final List<Target> targets = new ArrayList<>();
 
@@ -44,12 +49,12 @@ final class Targets {
     Targets(double seconds, Set<Work> works, Path perftest) {
         this.seconds = seconds;
         this.works = works;
-        limits = (scenario, lane) -> perftest == null || !Perftest.knows(scenario) ? List.of()
-                : List.of(new Perftest(lane, perftest));
+        this.perftest = perftest;
         latency();
         throughput();
         connections();
         sharedCores();
+        starts();
     }
 
     /** In the order in which they are measured. */
@@ -58,90 +63,169 @@ final class Targets {
     }
 
     private void latency() {
-        roundTrips(SMALL, 1, 1.2);
-        roundTrips(LARGE, 1, 12);
+        var small = roundTrips(SMALL);
+        beyondLimit("RTT 16 B, shm", small, 0.5);
+        var large = roundTrips(LARGE);
+        ofLimit("RTT 64 KiB, shm", large, SHM, Metric.P50, 1 / 1.1);
+        var largest = roundTrips(LARGEST);
+        ofLimit("RTT 1 MiB, shm", largest, SHM, Metric.P50, 0.9);
+        ofLimit("RTT 1 MiB, tcp", largest, TCP, Metric.P50, 0.9);
+
         var many = scenario(Work.LATENCY, SMALL, MANY, MANY, 1, "0", "1");
         var ours = row(many, SHM);
-        target("16 B, 16 connections on one loop, shm", ours, Metric.RATE, null, 1_200_000);
-        comparedOverTcp(many, Metric.RATE, "16 B, 16 connections on one loop");
+        target("16 B, 16 connections on one loop, shm", ours, Metric.RATE, null, 2_200_000);
+        peers(many, "16 B, 16 connections on one loop", Metric.RATE);
+        target("16 B, 16 connections on one loop, shm", ours, Metric.RATE, row(many, EPOLL), 14);
 
         var one = row(scenario(Work.LATENCY, SMALL, 1, 1, 1, "0", "1"), SHM);
         var oneOfMany = row(scenario(Work.LATENCY, SMALL, MANY, 1, 1, "0", "1"), SHM);
         target("RTT 16 B, 16 connections and one active, to 1 connection, shm", oneOfMany, Metric.P50, one, 1 / 1.1);
     }
 
-    private void roundTrips(int size, int connections, double micros) {
-        var scenario = scenario(Work.LATENCY, size, connections, connections, 1, "0", "1");
+    private Scenario roundTrips(int size) {
+        var scenario = scenario(Work.LATENCY, size, 1, 1, 1, "0", "1");
         var what = "RTT " + new ByteSize(size);
-        var ours = row(scenario, SHM);
-        target(what + ", shm", ours, Metric.P50, null, micros);
-        target(what + ", shm: allocation", ours, Metric.ALLOCATION, null, NO_ALLOCATION);
-        limits.apply(scenario, Lane.SHM).forEach(limit -> row(scenario, limit));
-        comparedOverTcp(scenario, Metric.P50, what);
+        row(scenario, SHM);
+        limit(scenario, Lane.SHM);
+        target(what + ", shm: allocation", row(scenario, SHM), Metric.ALLOCATION, null, NO_ALLOCATION);
+        peers(scenario, what, Metric.P50);
+        return scenario;
     }
 
     private void throughput() {
         var small = oneWay(SMALL);
-        target("16 B flush 64, shm", row(small, SHM), Metric.RATE, null, 12_000_000);
+        target("16 B flush 64, shm", row(small, SHM), Metric.RATE, null, 18_000_000);
+        beyondPeers("16 B flush 64, shm", small, 3);
         target("16 B flush 64, shm: allocation", row(small, SHM), Metric.ALLOCATION, null, NO_ALLOCATION);
-        target("1 KiB flush 16, shm", row(oneWay(MEDIUM), SHM), Metric.RATE, null, 4_000_000);
+        var medium = oneWay(MEDIUM);
+        target("1 KiB flush 16, shm", row(medium, SHM), Metric.RATE, null, 6_000_000);
+        beyondPeers("1 KiB flush 16, shm", medium, 4);
         var large = oneWay(LARGE);
-        limits.apply(large, Lane.SHM).forEach(limit ->
-                target("64 KiB flush 4, shm", row(large, SHM), Metric.BANDWIDTH, row(large, limit), 0.8));
+        ofLimit("64 KiB flush 4, shm", large, SHM, Metric.BANDWIDTH, 0.9);
+        var largest = oneWay(LARGEST);
+        ofLimit("1 MiB flush 4, shm", largest, SHM, Metric.BANDWIDTH, 0.9);
+        ofLimit("1 MiB flush 4, tcp", largest, TCP, Metric.BANDWIDTH, 0.9);
     }
 
     private Scenario oneWay(int size) {
         var scenario = scenario(Work.THROUGHPUT, size, 1, 1, 1, "0", "1");
         row(scenario, SHM);
-        limits.apply(scenario, Lane.SHM).forEach(limit -> row(scenario, limit));
-        comparedOverTcp(scenario, Metric.RATE, new ByteSize(size) + " flush "
-                + scenario.flush());
+        limit(scenario, Lane.SHM);
+        peers(scenario, new ByteSize(size) + " flush " + scenario.flush(), Metric.RATE);
         row(scenario, new Memcpy());
         return scenario;
     }
 
-    private void comparedOverTcp(Scenario scenario, Metric metric, String what) {
-        var ours = row(scenario, TCP);
-        limits.apply(scenario, Lane.TCP).forEach(limit -> row(scenario, limit));
-        for (var peer : List.of(NIO, EPOLL)) {
-            target(what + ", tcp", ours, metric, row(scenario, peer), 1);
+    /** Lanes that do not need one host, and who else has them. Lane socket is to be what any peer is, or better. */
+    private void peers(Scenario scenario, String what, Metric metric) {
+        row(scenario, TCP);
+        limit(scenario, Lane.TCP);
+        for (var peer : List.of(NIO, EPOLL, IO_URING)) {
+            target(what + ", socket", row(scenario, SOCKET), metric, row(scenario, peer), 1);
+        }
+        target(what + ", epoll's clients", row(scenario, PLAIN), metric, row(scenario, EPOLL), 1);
+        if (scenario.work().headline() == Metric.P50) {
+            for (var peer : List.of(NIO, EPOLL, IO_URING)) {
+                target(what + ", shm: p99.9", row(scenario, SHM), Metric.P999, row(scenario, peer), 1);
+                target(what + ", socket: p99.9", row(scenario, SOCKET), Metric.P999, row(scenario, peer), 1);
+            }
+        }
+    }
+
+    private void beyondPeers(String what, Scenario scenario, double bound) {
+        for (var peer : List.of(NIO, EPOLL, IO_URING)) {
+            target(what, row(scenario, SHM), Metric.RATE, row(scenario, peer), bound);
+        }
+    }
+
+    private void limit(Scenario scenario, Lane lane) {
+        if (perftest != null && Perftest.knows(scenario, lane)) {
+            row(scenario, new Perftest(lane, perftest));
+        }
+    }
+
+    private void ofLimit(String what, Scenario scenario, Contender ours, Metric metric, double bound) {
+        if (perftest != null) {
+            target(what, row(scenario, ours), metric,
+                    row(scenario, new Perftest(ours == SHM ? Lane.SHM : Lane.TCP, perftest)), bound);
+        }
+    }
+
+    private void beyondLimit(String what, Scenario scenario, double micros) {
+        if (perftest != null) {
+            beyond(what, row(scenario, SHM), Metric.P50, row(scenario, new Perftest(Lane.SHM, perftest)), micros);
+        }
+    }
+
+    private void beyond(String what, Row row, Metric metric, Row reference, double excess) {
+        if (works.contains(row.scenario().work())) {
+            targets.add(new Target(what, row, metric, reference, Target.Kind.EXCESS, excess));
         }
     }
 
     private void connections() {
-        var memory = row(scenario(Work.MEMORY, SMALL, IDLE_CONNECTIONS, IDLE_CONNECTIONS, 1, "0", "1"), SHM);
-        target("memory of an idle connection of 1000, shm", memory, Metric.RSS, null, 32);
-        target("descriptors of an idle connection of 1000, shm", memory, Metric.FDS, null, 3);
-        row(memory.scenario(), EPOLL);
-        var connect = row(scenario(Work.CONNECT, SMALL, MANY, MANY, 1, "0", "1"), SHM);
-        target("connections per second, one loop, shm", connect, Metric.RATE, null, 2000);
-        row(connect.scenario(), NIO);
-        row(connect.scenario(), EPOLL);
-        for (var contender : List.of(SHM, TCP)) {
-            target("idle CPU with 1000 connections, " + contender.lane(),
-                    row(scenario(Work.IDLE, SMALL, IDLE_CONNECTIONS, IDLE_CONNECTIONS, 1, "0", "1"), contender),
-                    Metric.IDLE_CPU, null, 1);
+        var memory = scenario(Work.MEMORY, SMALL, CROWD, CROWD, 1, "0", "1");
+        var fewer = scenario(Work.MEMORY, SMALL, IDLE_CONNECTIONS, IDLE_CONNECTIONS, 1, "0", "1");
+        var idle = scenario(Work.IDLE, SMALL, IDLE_CONNECTIONS, IDLE_CONNECTIONS, 1, "0", "1");
+        for (var contender : List.of(SHM, SOCKET)) {
+            var what = " of an idle connection of 10,000, " + contender.lane();
+            target("memory" + what, row(memory, contender), Metric.PSS, null, 8);
+            target("descriptors" + what, row(memory, contender), Metric.FDS, null, 1.01);
+            target("idle CPU with 1000 connections, " + contender.lane(), row(idle, contender), Metric.IDLE_CPU, null,
+                    0.3);
+            row(fewer, contender);
+        }
+        row(memory, EPOLL);
+        row(fewer, EPOLL);
+        row(idle, EPOLL);
+        var connect = scenario(Work.CONNECT, SMALL, MANY, MANY, 1, "0", "1");
+        for (var contender : List.of(SHM, SOCKET, PLAIN)) {
+            target("connections per second, one loop, " + (contender == PLAIN ? "epoll's clients" : contender.lane()),
+                    row(connect, contender), Metric.RATE, row(connect, EPOLL), 0.7);
+        }
+        row(connect, NIO);
+        row(connect, IO_URING);
+        crowd();
+    }
+
+    private void crowd() {
+        var crowd = scenario(Work.MANY, SMALL, CROWD, 1, 1, "0", "1");
+        for (var contender : List.of(SHM, SOCKET, EPOLL)) {
+            var alone = row(scenario(Work.LATENCY, SMALL, 1, 1, 1, "0", "1"), contender);
+            target("RTT 16 B among 10,000 connections, to 1 connection, " + (contender == EPOLL ? "epoll"
+                    : contender.lane()), row(crowd, contender), Metric.P50, alone, 1 / 1.1);
         }
     }
 
     private void sharedCores() {
-        notWorseThanEpoll("RTT 16 B, both loops on one core, shm",
+        againstEpoll("RTT 16 B, both loops on one core, shm",
                 scenario(Work.LATENCY, SMALL, 1, 1, 1, "0", "0"), Metric.P50);
-        notWorseThanEpoll("16 B flush 64, both loops on one core, shm",
+        againstEpoll("16 B flush 64, both loops on one core, shm",
                 scenario(Work.THROUGHPUT, SMALL, 1, 1, 1, "0", "0"), Metric.RATE);
-        notWorseThanEpoll("16 B, 4 connections, 4 loops each on 2 cores, shm",
+        againstEpoll("16 B, 4 connections, 4 loops each on 2 cores, shm",
                 scenario(Work.LATENCY, SMALL, 4, 4, 4, "0,1", "0,1"), Metric.RATE);
     }
 
-    private void notWorseThanEpoll(String what, Scenario scenario, Metric metric) {
-        var ours = row(scenario, SHM);
-        target(what, ours, metric, row(scenario, EPOLL), 1);
+    private void starts() {
+        var start = scenario(Work.START, SMALL, 1, 1, 1, "0,1", "0,1");
+        var epoll = row(start, EPOLL);
+        for (var contender : List.of(SHM, SOCKET)) {
+            beyond("a server's start, " + contender.lane(), row(start, contender), Metric.LISTENING, epoll, 100);
+            beyond("a client's start, " + contender.lane(), row(start, contender), Metric.FIRST_ECHO, epoll, 100);
+            beyond("memory of a server that has started, " + contender.lane(), row(start, contender), Metric.RESIDENT,
+                    epoll, 16);
+        }
+        row(start, NIO);
+    }
+
+    private void againstEpoll(String what, Scenario scenario, Metric metric) {
+        target(what, row(scenario, SHM), metric, row(scenario, EPOLL), 1.1);
     }
 
     private Scenario scenario(Work work, int size, int connections, int active, int loops, String server,
                               String client) {
         return new Scenario(work, size, connections, active, loops,
-                work == Work.LATENCY ? 1 : Scenario.defaultFlush(size), 0, 0,
+                work.isOfRoundTrips() ? 1 : Scenario.defaultFlush(size), 0, 0,
                 work == Work.IDLE ? Math.max(seconds, IDLE_SECONDS) : seconds, server, client);
     }
 

@@ -15,11 +15,15 @@ enum Work {
     /** Connections are made and closed. */
     CONNECT(List.of(Metric.RATE, Metric.P50, Metric.P99)),
     /** Connections that have been used once and are idle. */
-    MEMORY(List.of(Metric.RSS, Metric.FDS)),
+    MEMORY(List.of(Metric.PSS, Metric.FDS)),
     /** As with {@link #MEMORY}. */
     IDLE(List.of(Metric.IDLE_CPU)),
+    /** Processes start: a server, and then a client that sends one message. */
+    START(List.of(Metric.LISTENING, Metric.FIRST_ECHO, Metric.RESIDENT)),
     /** One connection sends all it can; the others, on the same loop, take turns to make a round trip. */
-    FAIRNESS(List.of(Metric.P50, Metric.P99, Metric.P999, Metric.RATE, Metric.HOT_RATE));
+    FAIRNESS(List.of(Metric.P50, Metric.P99, Metric.P999, Metric.RATE, Metric.HOT_RATE)),
+    /** As {@link #LATENCY}, among many connections that make a round trip a minute each, on the same loop. */
+    MANY(List.of(Metric.P50, Metric.P99, Metric.P999, Metric.RATE));
 
     private final List<Metric> metrics;
 
@@ -31,8 +35,19 @@ enum Work {
         return metrics;
     }
 
+    /** Whether each active connection makes one round trip after the other. */
+    boolean isOfRoundTrips() {
+        return this == LATENCY || this == MANY;
+    }
+
     Metric headline() {
         return metrics.getFirst();
+    }
+
+    /** By which contenders are compared: the headline, and where that is a median of durations, their tails as well. */
+    List<Metric> compared() {
+        return headline() == Metric.P50 ? List.of(Metric.P50, Metric.P99, Metric.P999)
+                : this == START ? metrics : List.of(headline());
     }
 
     /** The name by which the command line knows it. */

@@ -49,8 +49,9 @@ abstract class WorkCommand implements Callable<Integer> {
     private List<Contender> limits(Scenario scenario) {
         var limits = new ArrayList<Contender>();
         var home = Perftest.bundled();
-        if (common.hasUcx() && Perftest.knows(scenario) && home != null) {
-            common.lanes().forEach(lane -> limits.add(new Perftest(lane, home)));
+        if (common.hasUcx() && home != null) {
+            common.lanes().stream().filter(lane -> Perftest.knows(scenario, lane))
+                    .forEach(lane -> limits.add(new Perftest(lane, home)));
         }
         if (Memcpy.knows(scenario)) {
             limits.add(new Memcpy());
@@ -184,6 +185,24 @@ abstract class WorkCommand implements Callable<Integer> {
         }
     }
 
+    @Command(name = "many",
+            description = "Round trips on one of many connections of one loop, all others of which make one a minute.%n")
+    static final class Many extends WithMessages {
+        Many() {
+            super(Work.MANY);
+        }
+
+        @Override
+        int active(int connections) {
+            return 1;
+        }
+
+        @Override
+        int flush(int size) {
+            return 1;
+        }
+    }
+
     /** Where connections matter, and not what they carry. */
     abstract static class WithoutMessages extends WorkCommand {
         @Option(names = "--connections", paramLabel = "N[,N]", hideParamSyntax = true, split = ",",
@@ -207,6 +226,20 @@ abstract class WorkCommand implements Callable<Integer> {
     static final class Connect extends WithoutMessages {
         Connect() {
             super(Work.CONNECT);
+        }
+    }
+
+    @Command(name = "start",
+            description = "How long processes take to start, and how much memory: a server until it listens, a client "
+                    + "until its first message has come back.%n")
+    static final class Start extends WorkCommand {
+        Start() {
+            super(Work.START);
+        }
+
+        @Override
+        List<Scenario> scenarios() {
+            return List.of(scenario(16, 1, 1, 1, 0));
         }
     }
 

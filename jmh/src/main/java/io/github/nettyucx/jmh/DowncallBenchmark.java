@@ -34,7 +34,7 @@ import java.util.concurrent.TimeUnit;
 public class DowncallBenchmark {
 
     /** The transports that the worker opens, as in {@code UCX_TLS}. */
-    @Param({"shm,tcp", "tcp"})
+    @Param({"shm", "tcp"})
     public String tls;
 
     private Arena arena;
@@ -50,7 +50,7 @@ public class DowncallBenchmark {
         try (UcpConfig config = UcpConfig.read(null)) {
             config.modify("TLS", tls);
             context = UcpContext.create(new UcpContextParams()
-                    .features(UcpFeature.TAG, UcpFeature.STREAM, UcpFeature.WAKEUP)
+                    .features(UcpFeature.TAG, UcpFeature.WAKEUP)
                     .config(config));
         }
         worker = context.createWorker(new UcpWorkerParams());

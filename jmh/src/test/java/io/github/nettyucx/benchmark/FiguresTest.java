@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.nettyucx.examples.Lane;
+import io.github.nettyucx.examples.Progress;
 import io.github.nettyucx.examples.Setting;
 import io.github.nettyucx.examples.TransportKind;
 import io.github.nettyucx.examples.WaitMode;
@@ -15,6 +16,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 
@@ -53,12 +55,69 @@ class FiguresTest {
     @Test
     void aRatioAboveOneIsBetter() {
         var ucx = row(LATENCY, UCX, Metric.P50, 2.0, 1.0, 30.0);
-        var nio = row(LATENCY, NIO, Metric.P50, 10.0);
-        assertEquals(5.0, Comparison.ratio(List.of(ucx, nio), ucx, "nio").orElseThrow());
-        assertEquals(Optional.empty(), Comparison.ratio(List.of(ucx, nio), nio, "nio"));
+        var nio = row(LATENCY, NIO, Metric.P50, 10.0, 5.0, 30.0);
+        assertEquals(5.0, Comparison.ratio(List.of(ucx, nio), ucx, Metric.P50, "nio").orElseThrow());
+        assertEquals(Optional.empty(), Comparison.ratio(List.of(ucx, nio), nio, Metric.P50, "nio"));
         var elsewhere = row(scenario(Work.LATENCY, 17), NIO, Metric.P50, 10.0);
-        assertEquals(Optional.empty(), Comparison.ratio(List.of(ucx, elsewhere), ucx, "nio"));
+        assertEquals(Optional.empty(), Comparison.ratio(List.of(ucx, elsewhere), ucx, Metric.P50, "nio"));
         assertEquals(0.2, Metric.RATE.ratio(2, 10));
+    }
+
+    @Test
+    void aRatioIsTakenWithinARound() {
+        var ucx = row(LATENCY, UCX, Metric.P50, 1.0, 4.0, 1.0);
+        // The second round was slow for both.
+        var nio = row(LATENCY, NIO, Metric.P50, 10.0, 40.0, 11.0);
+        assertEquals(new Spread(10, 10, 11, 3), ucx.ratio(Metric.P50, nio).orElseThrow());
+        assertEquals(Optional.empty(), ucx.ratio(Metric.P50, new Row(LATENCY, NIO)));
+    }
+
+    @Test
+    void whatIsMeasuredInABadMinuteIsMeasuredAgainAndCountsForNothing() throws InterruptedException {
+        // Five looks at first, then one behind each measurement; a bad one tells of what is before and behind it.
+        var readings = List.of(0.3, 0.25, 0.25, 0.26, 0.25, 0.25, 1.0, 0.37, 0.37, 0.38, 0.38, 0.38).iterator();
+        var gauge = new Gauge(_ -> readings.next());
+        var figures = List.of(10.0, 50.0, 40.0, 11.0, 60.0, 61.0, 62.0).iterator();
+        var row = new Row(LATENCY, new Measured(figures::next));
+        assertTrue(new Experiment(List.of(row), 3, gauge, Progress.SILENT, new Interruption()).run());
+        assertEquals(List.of(10.0, 11.0), row.samples().stream().map(sample -> sample.figures().get(Metric.P50)).toList());
+        assertEquals(List.of(50.0, 40.0, 60.0, 61.0, 62.0),
+                row.disturbed().stream().map(sample -> sample.figures().get(Metric.P50)).toList());
+        assertEquals(0.25, gauge.best());
+        assertTrue(ReportTable.disturbances(List.of(row), gauge).startsWith("5 of 7 measurements were disturbed"));
+    }
+
+    @Test
+    void aLimitThatMissesItselfWasDisturbed() {
+        var limit = new Row(LATENCY, new Perftest(Lane.SHM, Path.of("")));
+        for (var micros : new double[] {3.1, 2.0, 2.9}) {
+            limit.add(sample(Metric.P50, micros));
+        }
+        limit.settle(new Gauge(null));
+        assertEquals(2, limit.samples().size());
+        assertEquals(1, limit.disturbed().size());
+    }
+
+    private record Measured(Supplier<Double> figures) implements Contender {
+        @Override
+        public String name() {
+            return "measured";
+        }
+
+        @Override
+        public String lane() {
+            return "-";
+        }
+
+        @Override
+        public String waitMode() {
+            return "-";
+        }
+
+        @Override
+        public Sample measure(Scenario scenario, Interruption interruption) {
+            return sample(Metric.P50, figures.get());
+        }
     }
 
     @Test
@@ -66,7 +125,7 @@ class FiguresTest {
         var shm = row(LATENCY, new Perftest(Lane.SHM, Path.of("")), Metric.P50, 1.0);
         var tcp = row(LATENCY, new Perftest(Lane.TCP, Path.of("")), Metric.P50, 20.0);
         var ucx = row(LATENCY, UCX, Metric.P50, 2.0);
-        assertEquals(0.5, Comparison.ratio(List.of(tcp, shm, ucx), ucx, Comparison.LIMIT).orElseThrow());
+        assertEquals(0.5, Comparison.ratio(List.of(tcp, shm, ucx), ucx, Metric.P50, Comparison.LIMIT).orElseThrow());
     }
 
     @Test
@@ -113,8 +172,12 @@ class FiguresTest {
     private static Row row(Scenario scenario, Contender contender, Metric metric, double... values) {
         var row = new Row(scenario, contender);
         for (var value : values) {
-            row.add(new Sample("lane", "software", 1, 1, Map.of(metric, value), null, null));
+            row.add(sample(metric, value));
         }
         return row;
+    }
+
+    private static Sample sample(Metric metric, double value) {
+        return new Sample("lane", "software", 1, 1, Map.of(metric, value), null, null);
     }
 }

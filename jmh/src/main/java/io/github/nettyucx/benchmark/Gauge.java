@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.benchmark;
+
+import io.github.nettyucx.examples.ExampleFailure;
+import io.github.nettyucx.examples.Lane;
+import java.nio.file.Path;
+
+/**
+ * Tells a machine's bad minutes from its good ones: what a round trip of 16 bytes takes plain UCX over shared memory,
+ * looked at between any two measurements. What is measured while that takes longer than {@value #TOLERANCE} times its best
+ * says nothing about what was measured.
+ */
+final class Gauge {
+    static final double TOLERANCE = 1.5;
+    /** So often at first: the best is not known before. */
+    private static final int FIRST = 5;
+    private static final int SIZE = 16;
+    private static final long ROUND_TRIPS = 100_000;
+    private static final double UNKNOWN = 0;
+
+    /** How long a round trip takes now, in microseconds. */
+    interface Reading {
+        double take(Interruption interruption) throws InterruptedException;
+    }
+
+    private final Reading reading;
+    private double best = Double.POSITIVE_INFINITY;
+    private double last = UNKNOWN;
+    private boolean begun;
+
+    /** @param reading {@code null} if there is nothing to look at: then no minute is known to be bad */
+    Gauge(Reading reading) {
+        this.reading = reading;
+    }
+
+    /**
+     * @param perftest where UCX is installed, or {@code null}
+     */
+    static Gauge of(Path perftest) {
+        if (perftest == null) {
+            return new Gauge(null);
+        }
+        var two = Runtime.getRuntime().availableProcessors() > 1;
+        var scenario = new Scenario(Work.LATENCY, SIZE, 1, 1, 1, 1, 0, ROUND_TRIPS, 0, two ? "0" : null,
+                two ? "1" : null);
+        var limit = new Perftest(Lane.SHM, perftest);
+        return new Gauge(interruption -> limit.measure(scenario, interruption).figures().get(Metric.P50));
+    }
+
+    /** Looks. @return the worse one of this reading and the one before: what was measured between them had that */
+    double look(Interruption interruption) throws InterruptedException {
+        if (reading == null) {
+            return UNKNOWN;
+        }
+        var before = last;
+        for (var left = begun ? 1 : FIRST; left > 0; left--) {
+            try {
+                last = reading.take(interruption);
+                best = Math.min(best, last);
+            } catch (ExampleFailure e) {
+                // What cannot be looked at now is not known to be bad.
+                last = UNKNOWN;
+            }
+        }
+        begun = true;
+        return Math.max(before, last);
+    }
+
+    /** Whether that reading says that others had the processors, as far as is known by now. */
+    boolean isSlow(double micros) {
+        return micros > TOLERANCE * best;
+    }
+
+    /** In microseconds; infinite if it was never taken. */
+    double best() {
+        return best;
+    }
+}
