@@ -33,8 +33,8 @@ public final class KernelSocket implements AutoCloseable {
 
     private final boolean ipv6;
     private int fd;
-    /** Where an accepted one comes from: the kernel forgets it when the connection is reset. */
-    private InetSocketAddress acceptedFrom;
+    /** Where a connection comes from or goes to: the kernel forgets it when it is reset. */
+    private InetSocketAddress peer;
     private InetSocketAddress lastSender;
     /** Of an IPv4 socket, which the kernel does not tell. */
     private int multicastInterface;
@@ -141,9 +141,28 @@ public final class KernelSocket implements AutoCloseable {
         return true;
     }
 
-    /** Throws what the attempt to connect has failed with. To be called when the socket has become writable. */
-    public void finishConnect() throws IOException {
+    /**
+     * Throws what the attempt to connect has failed with. To be called when the socket has become writable.
+     *
+     * @return whether it is connected; if not, the kernel has not finished, and tells again
+     */
+    public boolean finishConnect() throws IOException {
         check("connect", -pendingError());
+        CallState state = CallState.current();
+        prepareAddress(state);
+        int result = SocketFunctions.getpeername(
+                state, fd, state.address(CallState.ADDRESS), state.address(CallState.LENGTH));
+        if (result == -Errno.ENOTCONN && isConnecting(state)) {
+            return false;
+        }
+        check("getpeername", result);
+        peer = SocketAddresses.decode(state.memory, CallState.ADDRESS);
+        return true;
+    }
+
+    private boolean isConnecting(CallState state) throws IOException {
+        check("getsockopt(TCP_INFO)", getInfo(state));
+        return state.memory.get(JAVA_BYTE, CallState.STRUCT + SocketLayouts.TcpInfo.STATE) == SocketConstants.TCP_SYN_SENT;
     }
 
     /** Of datagrams: undoes {@link #connect}. The local address is what it was before, with its port. */
@@ -173,7 +192,7 @@ public final class KernelSocket implements AutoCloseable {
                     state, fd, state.address(CallState.ADDRESS), state.address(CallState.LENGTH), FLAGS);
             if (result >= 0) {
                 KernelSocket accepted = new KernelSocket(result, ipv6);
-                accepted.acceptedFrom = SocketAddresses.decode(state.memory, CallState.ADDRESS);
+                accepted.peer = SocketAddresses.decode(state.memory, CallState.ADDRESS);
                 return accepted;
             }
             switch (-result) {
@@ -200,8 +219,8 @@ public final class KernelSocket implements AutoCloseable {
 
     /** Throws if it is not connected, or not any more; an accepted one knows it until it is closed. */
     public InetSocketAddress remoteAddress() throws IOException {
-        if (acceptedFrom != null && isOpen()) {
-            return acceptedFrom;
+        if (peer != null && isOpen()) {
+            return peer;
         }
         CallState state = CallState.current();
         prepareAddress(state);
@@ -314,9 +333,7 @@ public final class KernelSocket implements AutoCloseable {
      */
     public int unansweredMillis() {
         CallState state = CallState.current();
-        state.memory.set(JAVA_INT, CallState.LENGTH, SocketLayouts.TcpInfo.SIZE);
-        if (SocketFunctions.getsockopt(state, fd, SocketConstants.IPPROTO_TCP, SocketConstants.TCP_INFO,
-                state.address(CallState.STRUCT), state.address(CallState.LENGTH)) < 0) {
+        if (getInfo(state) < 0) {
             return -1;
         }
         if (state.memory.get(JAVA_BYTE, CallState.STRUCT + SocketLayouts.TcpInfo.RETRANSMITS) == 0
@@ -492,6 +509,12 @@ public final class KernelSocket implements AutoCloseable {
         state.memory.set(JAVA_INT, CallState.LENGTH, Integer.BYTES);
         return SocketFunctions.getsockopt(
                 state, fd, level, name, state.address(CallState.STRUCT), state.address(CallState.LENGTH));
+    }
+
+    private int getInfo(CallState state) {
+        state.memory.set(JAVA_INT, CallState.LENGTH, SocketLayouts.TcpInfo.SIZE);
+        return SocketFunctions.getsockopt(state, fd, SocketConstants.IPPROTO_TCP, SocketConstants.TCP_INFO,
+                state.address(CallState.STRUCT), state.address(CallState.LENGTH));
     }
 
     /** Zeros, as {@link AddressCache} compares more bytes than an IPv4 address has. */

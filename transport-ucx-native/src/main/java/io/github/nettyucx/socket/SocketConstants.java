@@ -40,6 +40,8 @@ final class SocketConstants {
     static final int TCP_KEEPCNT = 6;
     static final int TCP_DEFER_ACCEPT = 9;
     static final int TCP_INFO = 11;
+    /** Of TCP_INFO's state. */
+    static final int TCP_SYN_SENT = 2;
     static final int TCP_QUICKACK = 12;
     static final int TCP_USER_TIMEOUT = 18;
     static final int TCP_NOTSENT_LOWAT = 25;

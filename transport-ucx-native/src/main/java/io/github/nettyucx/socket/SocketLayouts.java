@@ -70,6 +70,7 @@ final class SocketLayouts {
     /** {@code struct tcp_info}, as far as the last field that is used. */
     static final class TcpInfo {
         static final int SIZE = 60;
+        static final int STATE = 0;
         static final int RETRANSMITS = 2;
         static final int PROBES = 3;
         static final int LAST_DATA_RECV = 52;

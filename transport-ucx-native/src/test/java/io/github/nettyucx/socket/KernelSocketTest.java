@@ -20,6 +20,8 @@ import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -142,6 +144,26 @@ class KernelSocketTest {
             listener.listen(1);
             InetSocketAddress remote = new InetSocketAddress(IPV4, listener.localAddress().getPort());
             assertThrows(ConnectException.class, () -> SocketPair.connect(client, remote));
+        }
+    }
+
+    @Test
+    void aConnectionThatIsBeingMadeIsNoneYet() throws Exception {
+        List<KernelSocket> clients = new ArrayList<>();
+        try (KernelSocket listener = KernelSocket.stream(false)) {
+            listener.bind(new InetSocketAddress(IPV4, 0));
+            listener.listen(0);
+            boolean connected = true;
+            // Nobody accepts: the kernel ignores those who come when a few are waiting.
+            while (connected && clients.size() < 10) {
+                KernelSocket client = KernelSocket.stream(false);
+                clients.add(client);
+                connected = client.connect(listener.localAddress()) || client.finishConnect();
+            }
+            assertTrue(clients.size() > 1, "the first one gets in");
+            assertFalse(connected);
+        } finally {
+            clients.forEach(KernelSocket::close);
         }
     }
 

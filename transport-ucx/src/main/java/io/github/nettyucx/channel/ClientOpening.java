@@ -116,7 +116,9 @@ final class ClientOpening extends Opening {
                 return;
             }
             try {
-                socket.finishConnect();
+                if (!socket.finishConnect()) {
+                    return;
+                }
             } catch (IOException e) {
                 fail(e, e instanceof NoRouteToHostException ? HandshakeFailure.UNREACHABLE
                         : e instanceof ConnectException ? HandshakeFailure.REFUSED : HandshakeFailure.CONNECT_FAILED);
