@@ -2,6 +2,7 @@
 package io.github.nettyucx.benchmark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.nettyucx.examples.Lane;
@@ -83,8 +84,18 @@ class FiguresTest {
         assertEquals(List.of(10.0, 11.0), row.samples().stream().map(sample -> sample.figures().get(Metric.P50)).toList());
         assertEquals(List.of(50.0, 40.0, 60.0, 61.0, 62.0),
                 row.disturbed().stream().map(sample -> sample.figures().get(Metric.P50)).toList());
-        assertEquals(0.25, gauge.best());
+        assertEquals(0.25, gauge.good());
         assertTrue(ReportTable.disturbances(List.of(row), gauge).startsWith("5 of 7 measurements were disturbed"));
+    }
+
+    @Test
+    void aReadingThatIsTooGoodSpoilsNoOthers() throws InterruptedException {
+        var readings = List.of(0.3, 0.1, 0.31, 0.32, 0.33, 0.34, 0.35).iterator();
+        var gauge = new Gauge(_ -> readings.next());
+        while (readings.hasNext()) {
+            assertFalse(gauge.isSlow(gauge.look(new Interruption())));
+        }
+        assertTrue(gauge.isSlow(0.46));
     }
 
     @Test
