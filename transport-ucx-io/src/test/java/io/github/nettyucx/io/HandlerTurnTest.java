@@ -50,9 +50,12 @@ class HandlerTurnTest {
         private boolean wantsReports;
         private long deadlineNanos = -1;
         private long reportedNanos = -1;
+        private Runnable whenAsked = () -> { };
 
+        /** Asked twice in a turn that blocks: when it has found nothing to do, and right before it sleeps. */
         @Override
         public boolean canBlock() {
+            whenAsked.run();
             return !hasTasks;
         }
 
@@ -115,6 +118,14 @@ class HandlerTurnTest {
         turn(0);
         waking.interrupt();
         waking.join();
+    }
+
+    /** Netty wakes the handler for each task, whoever adds it. */
+    @Test
+    void itsOwnThreadDoesNotKeepItFromSleeping() {
+        context.whenAsked = handler::wakeup;
+        context.deadlineNanos = System.nanoTime() + PAUSE_NANOS;
+        assertTrue(turn(0) >= PAUSE_NANOS / 2, "has not slept");
     }
 
     @Test

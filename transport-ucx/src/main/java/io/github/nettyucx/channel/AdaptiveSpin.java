@@ -40,7 +40,10 @@ final class AdaptiveSpin {
     /** Successes in a row, after more than the usual time, after which the other is not going to be faster. */
     private static final int LATE_SUCCESSES = LAST_INTERVAL / 8;
 
-    /** How often a spinning loop looks at the clock: reading it costs as much as a turn. */
+    /**
+     * How often a spinning loop looks at the clock: reading it costs as much as a turn. The time counts from the first
+     * look on, so that work that comes sooner costs none.
+     */
     private static final int TURNS_PER_CLOCK_READ = 8;
 
     private final long usualNanos;
@@ -100,7 +103,12 @@ final class AdaptiveSpin {
         if (++turns % TURNS_PER_CLOCK_READ != 0) {
             return true;
         }
-        long looked = clock.getAsLong() - sinceNanos;
+        long now = clock.getAsLong();
+        if (turns == TURNS_PER_CLOCK_READ) {
+            sinceNanos = now;
+            return true;
+        }
+        long looked = now - sinceNanos;
         late = looked >= usualNanos;
         return looked < limitNanos;
     }
@@ -117,7 +125,6 @@ final class AdaptiveSpin {
             limitNanos = Math.max(usualNanos, 2 * lastSleepNanos);
         }
         late = false;
-        sinceNanos = clock.getAsLong();
         return true;
     }
 

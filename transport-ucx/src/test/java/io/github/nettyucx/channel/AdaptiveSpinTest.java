@@ -70,6 +70,18 @@ class AdaptiveSpinTest {
     }
 
     @Test
+    void workThatComesSoonCostsNoLookAtTheClock() {
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0);
+        for (int i = 0; i < 1000; i++) {
+            for (int turn = 0; turn < 7; turn++) {
+                assertTrue(spin.again());
+            }
+            spin.worked();
+        }
+        assertEquals(0, nanos, "time went on, and so somebody has asked for it");
+    }
+
+    @Test
     void sleepsAtOnceWhenLookingIsInVainAndTriesAgainMoreAndMoreRarely() {
         AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0);
         assertEquals(8, looksIn(spin, 8));
