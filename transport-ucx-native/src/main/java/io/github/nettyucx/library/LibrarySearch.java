@@ -55,8 +55,8 @@ final class LibrarySearch {
 
     private UcxLibrary find() {
         return switch (choice) {
-            case "auto" -> orFail(inProcess().or(this::system).or(this::bundled));
-            case "system" -> orFail(inProcess().or(this::system));
+            case "auto" -> orFail(inProcess().or(this::systemOrBundled));
+            case "system" -> orFail(inProcess().or(() -> system(systemFiles())));
             case "bundled" -> orFail(bundled());
             default -> orFail(explicit());
         };
@@ -75,10 +75,63 @@ final class LibrarySearch {
         }));
     }
 
-    private Optional<UcxLibrary> system() {
-        if (LoadedUcx.path().isPresent()) {
+    private Optional<UcxLibrary> systemOrBundled() {
+        Optional<UcxVersion> bundled = bundledVersion();
+        boolean rdma = UcxEnvironment.hasRdmaDevice();
+        List<LibraryFile> preferred = new ArrayList<>();
+        List<LibraryFile> others = new ArrayList<>();
+        for (LibraryFile file : systemFiles()) {
+            UcxVersion version = file.version().orElseThrow();
+            (isPreferred(version, bundled, rdma) ? preferred : others).add(file);
+        }
+        return system(preferred).or(() -> bundledBefore(others)).or(() -> systemWithoutBundled(others));
+    }
+
+    /**
+     * Whether the machine's own goes before the bundled one. Only the machine's can have been built for its RDMA devices.
+     * Where it has none, the newer release is the better one: UCX before 1.22 has no rendezvous here, for example, see
+     * {@link UcxEnvironment}.
+     *
+     * @param bundled nothing if there is none
+     * @param rdma    whether the machine has RDMA devices
+     */
+    static boolean isPreferred(UcxVersion system, Optional<UcxVersion> bundled, boolean rdma) {
+        return rdma || bundled.isEmpty() || system.compareTo(bundled.get()) >= 0;
+    }
+
+    private Optional<UcxVersion> bundledVersion() {
+        try {
+            return Optional.of(bundle().version());
+        } catch (LibraryRejected e) {
+            LOGGER.log(Level.DEBUG, "no bundled UCX to compare others with: it {0}", e.getMessage());
             return Optional.empty();
         }
+    }
+
+    private BundledLibrary bundle() throws LibraryRejected {
+        return BundledLibrary.find(platform, UcxLibrary.class.getClassLoader());
+    }
+
+    private Optional<UcxLibrary> bundledBefore(List<LibraryFile> others) {
+        Optional<UcxLibrary> found = bundled();
+        if (found.isPresent()) {
+            others.forEach(other -> LOGGER.log(Level.INFO, "UCX " + other.version().orElseThrow() + " from " + other.path()
+                    + " is older than the bundled one, and left aside, because this machine has no RDMA devices; -D"
+                    + UcxLibrary.PROPERTY + "=system has it used"));
+        }
+        return found;
+    }
+
+    /** An older one is better than none. */
+    private Optional<UcxLibrary> systemWithoutBundled(List<LibraryFile> others) {
+        if (!others.isEmpty()) {
+            LOGGER.log(Level.WARNING, "the bundled UCX cannot be used, so an older one is tried: " + attempts.getLast());
+        }
+        return system(others);
+    }
+
+    /** Those that can be told to be supported, best first. */
+    private List<LibraryFile> systemFiles() {
         SystemPlaces places = new SystemPlaces(platform, System.getenv(), System.getProperty("java.library.path"));
         List<Path> libraries = places.libraries();
         if (libraries.isEmpty()) {
@@ -86,13 +139,25 @@ final class LibrarySearch {
                     + " $HPCX_UCX_DIR/lib, $UCX_HOME/lib, java.library.path, or in any of "
                     + String.join(", ", places.wellKnownDirectories()));
         }
+        List<LibraryFile> files = new ArrayList<>();
         for (Path library : libraries) {
-            Optional<UcxLibrary> found = attempt("system", library.toString(), () -> {
-                UcxVersion version = LibraryFile.read(library, platform).version().orElseThrow(() -> new LibraryRejected(
-                        "its version cannot be told from the file; name it by -D" + UcxLibrary.PROPERTY + " to use it"));
-                requireSupported(version);
-                return LoadedUcx.open(library, Optional.of(version), "system");
-            });
+            attempt("system", library.toString(), () -> {
+                LibraryFile file = LibraryFile.read(library, platform);
+                requireSupported(file.version().orElseThrow(() -> new LibraryRejected(
+                        "its version cannot be told from the file; name it by -D" + UcxLibrary.PROPERTY + " to use it")));
+                return file;
+            }).ifPresent(files::add);
+        }
+        return files;
+    }
+
+    private Optional<UcxLibrary> system(List<LibraryFile> files) {
+        if (LoadedUcx.path().isPresent()) {
+            return Optional.empty();
+        }
+        for (LibraryFile file : files) {
+            Optional<UcxLibrary> found = attempt("system", file.path().toString(),
+                    () -> LoadedUcx.open(file.path(), file.version(), "system"));
             if (found.isPresent()) {
                 return found;
             }
@@ -102,8 +167,7 @@ final class LibrarySearch {
 
     private Optional<UcxLibrary> bundled() {
         return attempt("bundled", "the UCX of " + BundledLibrary.ARTIFACT, () -> {
-            BundledLibrary bundle = BundledLibrary.find(platform, UcxLibrary.class.getClassLoader());
-            Path library = bundle.extract(workdir);
+            Path library = bundle().extract(workdir);
             return openOnly(library, LibraryFile.read(library, platform).version(), "bundled");
         });
     }
@@ -163,11 +227,11 @@ final class LibrarySearch {
         }
     }
 
-    private interface Attempt {
-        UcxLibrary run() throws LibraryRejected;
+    private interface Attempt<T> {
+        T run() throws LibraryRejected;
     }
 
-    private Optional<UcxLibrary> attempt(String origin, String place, Attempt attempt) {
+    private <T> Optional<T> attempt(String origin, String place, Attempt<T> attempt) {
         try {
             return Optional.of(attempt.run());
         } catch (LibraryRejected e) {

@@ -162,7 +162,7 @@ public final class UcxEnvironment {
         Libc.setenv(setting.name(), setting.value());
     }
 
-    private static boolean hasRdmaDevice() {
+    static boolean hasRdmaDevice() {
         try (DirectoryStream<Path> devices = Files.newDirectoryStream(INFINIBAND_DEVICES)) {
             return devices.iterator().hasNext();
         } catch (IOException e) {

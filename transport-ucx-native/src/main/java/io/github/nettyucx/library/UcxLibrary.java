@@ -15,9 +15,9 @@ import java.util.function.Supplier;
  *
  * <p>The system property {@value #PROPERTY} chooses where it comes from:
  * <ul>
- *   <li>{@code auto} (default): a UCX that is in the process already, else the machine's own if it is
- *       {@link UcxVersion#MINIMUM} or later, else the bundled one. The machine's comes first because only that one can
- *       have been built for its network adapters;</li>
+ *   <li>{@code auto} (default): a UCX that is in the process already; else the machine's own, if the machine has RDMA
+ *       devices, for which only that one can have been built, or if it is not older than the bundled one; else the
+ *       bundled one; else an older one of the machine's, {@link UcxVersion#MINIMUM} or later;</li>
  *   <li>{@code system}: the machine's own;</li>
  *   <li>{@code bundled}: the one from the jar {@code netty-transport-native-ucx} with the platform's classifier,
  *       extracted to a directory below {@value #WORKDIR_PROPERTY} (default: {@code java.io.tmpdir});</li>

@@ -5,14 +5,16 @@ import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Each test loads UCX in a JVM of its own. */
+/** Whatever loads UCX does so in a JVM of its own. */
 class UcxLibraryTest {
     @TempDir
     Path temporary;
@@ -69,10 +71,54 @@ class UcxLibraryTest {
     }
 
     @Test
-    void prefersTheSystemsLibraryToTheBundledOne() throws Exception {
+    void prefersTheSystemsLibraryToABundledOneThatIsNotNewer() throws Exception {
+        Path directory = TestUcx.directory("1.22");
+        ChildJvm.Result result = jvm().classPath(TestUcx.classPathEntry()).environment("LD_LIBRARY_PATH", directory).run();
+        assertLoaded(result, "system", "1.22.0", directory.resolve("libucp.so.0"));
+    }
+
+    @Test
+    void prefersTheBundledLibraryToAnOlderOneOfTheSystemAndSaysSo() throws Exception {
+        assumeFalse(UcxEnvironment.hasRdmaDevice(), "this machine's own may be built for its devices");
         Path directory = TestUcx.directory("1.16");
         ChildJvm.Result result = jvm().classPath(TestUcx.classPathEntry()).environment("LD_LIBRARY_PATH", directory).run();
+        assertEquals(0, result.exitCode(), result.output());
+        // The bundled one, unless the machine has one besides that is as new.
+        assertEquals("1.22.0", result.line("version"));
+        assertTrue(result.output().contains("INFO: UCX 1.16.0 from " + directory.resolve("libucp.so.0")
+                + " is older than the bundled one, and left aside"), result.output());
+    }
+
+    @Test
+    void takesAnOlderLibraryOfTheSystemsWhereThereIsNoBundledOne() throws Exception {
+        Path directory = TestUcx.directory("1.16");
+        ChildJvm.Result result = jvm().environment("LD_LIBRARY_PATH", directory).run();
         assertLoaded(result, "system", "1.16.0", directory.resolve("libucp.so.0"));
+        assertFalse(result.output().contains("left aside"), result.output());
+    }
+
+    @Test
+    void takesAnOlderLibraryOfTheSystemsWhereTheBundledOneIsOfNoUseAndSaysSo() throws Exception {
+        assumeFalse(UcxEnvironment.hasRdmaDevice(), "this machine's own comes first anyway");
+        Path directory = TestUcx.directory("1.16");
+        Path file = Files.createFile(temporary.resolve("file"));
+        ChildJvm.Result result = new ChildJvm().classPath(TestUcx.classPathEntry())
+                .property(UcxLibrary.WORKDIR_PROPERTY, file.resolve("below"))
+                .environment("LD_LIBRARY_PATH", directory).run();
+        assertLoaded(result, "system", "1.16.0", directory.resolve("libucp.so.0"));
+        assertTrue(result.output().contains("WARNING: the bundled UCX cannot be used, so an older one is tried: bundled:"),
+                result.output());
+    }
+
+    @Test
+    void prefersTheMachinesOwnWhereItHasRdmaDevicesWhateverTheRelease() {
+        UcxVersion older = UcxVersion.MINIMUM;
+        UcxVersion bundled = new UcxVersion(1, 22, 0);
+        UcxVersion newer = new UcxVersion(1, 22, 1);
+        assertTrue(LibrarySearch.isPreferred(older, Optional.of(bundled), true));
+        assertFalse(LibrarySearch.isPreferred(older, Optional.of(bundled), false));
+        assertTrue(LibrarySearch.isPreferred(newer, Optional.of(bundled), false));
+        assertTrue(LibrarySearch.isPreferred(older, Optional.empty(), false));
     }
 
     @Test
