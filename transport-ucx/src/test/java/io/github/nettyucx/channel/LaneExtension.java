@@ -58,17 +58,25 @@ final class LaneExtension implements TestTemplateInvocationContextProvider {
                                                 ExtensionContext context) throws Throwable {
             invocation.skip();
             Class<?> testClass = context.getRequiredTestClass();
+            Method test = method.getExecutable();
+            OnEachLane annotation = test.getAnnotation(OnEachLane.class);
+            Duration timeout = Duration.ofSeconds(annotation.timeoutSeconds());
+            if (annotation.environment().length > 0) {
+                try (LaneJvm own = new LaneJvm(lane, List.of(annotation.environment()))) {
+                    own.run(testClass, test.getName(), timeout);
+                }
+                return;
+            }
             // Kept by a context that closes it after the class's last test, or after the last of all.
             ExtensionContext keeper = testClass.isAnnotationPresent(OwnJvm.class)
                     ? context.getParent().orElseThrow().getParent().orElseThrow() : context.getRoot();
             ExtensionContext.Store jvms = keeper.getStore(ExtensionContext.Namespace.create(LaneExtension.class));
             LaneJvm jvm = jvms.get(lane, LaneJvm.class);
             if (jvm == null || !jvm.isAlive()) {
-                jvm = new LaneJvm(lane);
+                jvm = new LaneJvm(lane, List.of());
                 jvms.put(lane, jvm);
             }
-            Method test = method.getExecutable();
-            jvm.run(testClass, test.getName(), Duration.ofSeconds(test.getAnnotation(OnEachLane.class).timeoutSeconds()));
+            jvm.run(testClass, test.getName(), timeout);
         }
     }
 }

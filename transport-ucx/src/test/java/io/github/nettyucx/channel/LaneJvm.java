@@ -25,10 +25,15 @@ public final class LaneJvm implements AutoCloseable {
     private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
     private final Thread reader;
 
-    LaneJvm(Lane lane) throws IOException {
+    /** @param variables further ones of its environment, each as {@code NAME=value} */
+    LaneJvm(Lane lane, List<String> variables) throws IOException {
         this.lane = lane;
-        process = new ProcessBuilder(command(lane, LaneMain.class))
-                .redirectErrorStream(true).start();
+        ProcessBuilder builder = new ProcessBuilder(command(lane, LaneMain.class)).redirectErrorStream(true);
+        for (String variable : variables) {
+            int end = variable.indexOf('=');
+            builder.environment().put(variable.substring(0, end), variable.substring(end + 1));
+        }
+        process = builder.start();
         commands = process.outputWriter();
         reader = Thread.ofPlatform().daemon().name("output of lane " + lane).start(this::forwardOutput);
     }

@@ -25,6 +25,11 @@ public @interface OnEachLane {
     /** When the test is given up, in seconds. */
     int timeoutSeconds() default 60;
 
+    /**
+     * Further variables of the JVM's environment, each as {@code NAME=value}. With any, the test has a JVM of its own.
+     */
+    String[] environment() default {};
+
     /** Not all of them, where a test has connections of all lanes at the same time. */
     Lane[] lanes() default {Lane.SHM, Lane.TCP, Lane.SOCKET};
 }

@@ -5,7 +5,7 @@ import io.github.nettyucx.channel.Lane;
 
 /** What a process is doing when it is killed, and what this one does with it meanwhile. */
 enum KillPoint {
-    /** Connections are being made all the time, or wait to be accepted. */
+    /** Connections are being made, or wait to be accepted. */
     CONNECTING(Traffic.Kind.CLOSES, Traffic.Kind.READS),
     /** The sockets are connected, and the process has said nothing of the handshake, or half of its first word. */
     HANDSHAKE(null, Traffic.Kind.READS),
@@ -16,7 +16,7 @@ enum KillPoint {
     RENDEZVOUS_OF_THE_KILLED(Traffic.Kind.RENDEZVOUS, Traffic.Kind.READS),
     /** The process reads, and it is this side's memory that is in use. */
     RENDEZVOUS_TO_THE_KILLED(Traffic.Kind.READS, Traffic.Kind.RENDEZVOUS),
-    /** Connections come and go, closed by either side. */
+    /** Connections come and go, closed by either side, and the process has closed one that has not ended yet. */
     CLOSING(Traffic.Kind.CLOSES, Traffic.Kind.CLOSES),
     /** This side has closed, and waits for the process to take the rest, which it does not. */
     LINGERING(Traffic.Kind.PAUSED, Traffic.Kind.WRITES_AND_CLOSES);

@@ -10,16 +10,19 @@ import java.nio.file.StandardOpenOption;
 /**
  * How far the connections of one process have come, all together.
  *
+ * @param opening   connections that are being made
+ * @param closing   connections that the process has closed, and that have not ended yet
  * @param sent      bytes that have been given to UCX or to the kernel
  * @param completed those of writes whose promises are done
  * @param received  bytes that have arrived; of a rendezvous they may still be at the peer
  */
-record Progress(long sent, long completed, long received) {
+record Progress(long opening, long closing, long sent, long completed, long received) {
 
-    static final Progress NONE = new Progress(0, 0, 0);
+    static final Progress NONE = new Progress(0, 0, 0, 0, 0);
 
     Progress plus(Progress other) {
-        return new Progress(sent + other.sent, completed + other.completed, received + other.received);
+        return new Progress(opening + other.opening, closing + other.closing, sent + other.sent,
+                completed + other.completed, received + other.received);
     }
 
     /** Bytes that the transport has been given and that are not done. */
@@ -34,7 +37,7 @@ record Progress(long sent, long completed, long received) {
 
         Record(Path file) throws IOException {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-                memory = channel.map(FileChannel.MapMode.READ_WRITE, 0, 3 * Long.BYTES);
+                memory = channel.map(FileChannel.MapMode.READ_WRITE, 0, 5 * Long.BYTES);
             }
         }
 
@@ -43,10 +46,13 @@ record Progress(long sent, long completed, long received) {
             memory.putLong(Long.BYTES, progress.completed);
             memory.putLong(2 * Long.BYTES, progress.received);
             memory.putLong(0, progress.sent);
+            memory.putLong(3 * Long.BYTES, progress.opening);
+            memory.putLong(4 * Long.BYTES, progress.closing);
         }
 
         Progress read() {
-            return new Progress(memory.getLong(0), memory.getLong(Long.BYTES), memory.getLong(2 * Long.BYTES));
+            return new Progress(memory.getLong(3 * Long.BYTES), memory.getLong(4 * Long.BYTES), memory.getLong(0),
+                    memory.getLong(Long.BYTES), memory.getLong(2 * Long.BYTES));
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.faults;
 
+import io.github.nettyucx.channel.Eventually;
 import io.github.nettyucx.channel.Peers;
 import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
@@ -35,6 +36,8 @@ final class Pulse implements AutoCloseable {
     static final long STALL_MILLIS = 100;
 
     private static final int LARGE = 96 * 1024;
+    private static final int WARM_BEATS = 200;
+    private static final long WARM_MILLIS = TimeUnit.SECONDS.toMillis(30);
 
     private final EventLoopGroup echoGroup = TestLoops.newGroup(1);
     private final EventLoopGroup nioGroup = new NioEventLoopGroup(2);
@@ -87,12 +90,12 @@ final class Pulse implements AutoCloseable {
     }
 
     /** Classes are loaded and methods compiled before anything is measured. */
-    private void awaitWarm() throws InterruptedException {
+    private void awaitWarm() throws Exception {
         for (Heartbeat heartbeat : all()) {
-            while (heartbeat.beats() < 200) {
+            Eventually.await(WARM_MILLIS, () -> heartbeat + " has not come to " + WARM_BEATS + " beats", () -> {
                 heartbeat.check();
-                Thread.sleep(10);
-            }
+                return heartbeat.beats() >= WARM_BEATS;
+            });
         }
     }
 

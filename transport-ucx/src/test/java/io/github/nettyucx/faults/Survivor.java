@@ -58,6 +58,10 @@ final class Survivor implements AutoCloseable {
     private static final class Round {
 
         private final KillPoint point;
+        /** Whether the process connects; otherwise it listens. */
+        private final boolean victimConnects;
+        /** Whether the one of the two that listens accepts what comes. */
+        private final boolean accepting;
         private final SplittableRandom random;
         private final Queue<Channel> channels = new ConcurrentLinkedQueue<>();
         private final Queue<Traffic> traffics = new ConcurrentLinkedQueue<>();
@@ -66,9 +70,11 @@ final class Survivor implements AutoCloseable {
         private volatile long endedNanos;
         private final AtomicInteger open = new AtomicInteger();
 
-        Round(KillPoint point, SplittableRandom random) {
+        Round(KillPoint point, boolean victimConnects, SplittableRandom random) {
             this.point = point;
+            this.victimConnects = victimConnects;
             this.random = random;
+            accepting = point != KillPoint.CONNECTING || random.nextBoolean();
         }
 
         void add(Channel channel) {
@@ -93,15 +99,39 @@ final class Survivor implements AutoCloseable {
          * @param victim what the process says of itself
          */
         boolean isReached(Progress victim) {
-            Progress own = progress();
             return switch (point) {
-                case CONNECTING, HANDSHAKE, CLOSING -> true;
+                case CONNECTING -> (isCountedByVictim() ? victim : progress()).opening() > 0;
+                // It has said that the sockets are connected, and never gets further.
+                case HANDSHAKE -> progress().opening() > 0;
+                case CLOSING -> victim.closing() > 0;
                 case IDLE -> traffics.size() == VictimMain.CONNECTIONS && traffics.stream().allMatch(Traffic::hasRead);
-                case EAGER -> isOnItsWay(victim, own) || isOnItsWay(own, victim);
-                case RENDEZVOUS_OF_THE_KILLED -> isUnderWay(victim, own);
-                case RENDEZVOUS_TO_THE_KILLED -> isUnderWay(own, victim);
+                case EAGER -> isOnItsWay(victim, progress()) || isOnItsWay(progress(), victim);
+                case RENDEZVOUS_OF_THE_KILLED -> isUnderWay(victim, progress());
+                case RENDEZVOUS_TO_THE_KILLED -> isUnderWay(progress(), victim);
                 case LINGERING -> traffics.stream().anyMatch(Traffic::isLingering);
             };
+        }
+
+        /**
+         * Whether the process was there when it died: one that is there when the signal is sent can go on for a moment.
+         * What keeps it there is this side, except where it writes and closes by itself.
+         *
+         * @param last what it has said of itself last
+         */
+        boolean isProven(Progress last) {
+            return switch (point) {
+                case CONNECTING -> !isCountedByVictim() || last.opening() > 0;
+                case CLOSING -> last.closing() > 0;
+                // Over a socket that tells nothing: the kernel goes on to deliver what it had of the process when it
+                // was killed.
+                case RENDEZVOUS_OF_THE_KILLED -> !Lane.current().isLink() || isUnderWay(last, progress());
+                case HANDSHAKE, IDLE, EAGER, RENDEZVOUS_TO_THE_KILLED, LINGERING -> true;
+            };
+        }
+
+        /** A process that does not accept knows nothing of the connections that wait. */
+        private boolean isCountedByVictim() {
+            return accepting || victimConnects;
         }
 
         private static boolean isOnItsWay(Progress from, Progress to) {
@@ -146,16 +176,14 @@ final class Survivor implements AutoCloseable {
 
     /** @return whether the process was at the kill point when it died, as far as it has told */
     private boolean killOnce(KillPoint point, boolean victimConnects, SplittableRandom random) throws Exception {
-        Round now = new Round(point, random);
+        Round now = new Round(point, victimConnects, random);
         round = now;
         Churn churn = null;
         long killed;
-        boolean accepting = true;
-        boolean proven;
         Path file = Files.createTempFile("netty-ucx-progress", null);
         Progress.Record record = new Progress.Record(file);
         try (Child victim = Child.start(VictimMain.class, point, random.nextInt(1 << 20),
-                victimConnects ? server.localAddress().getPort() : 0, file)) {
+                victimConnects ? server.localAddress().getPort() : 0, file, victimConnects || now.accepting)) {
             if (!victimConnects) {
                 int port = victim.awaitPort();
                 pulse.rest();
@@ -167,26 +195,20 @@ final class Survivor implements AutoCloseable {
             }
             victim.await("ready");
             awaitKillPoint(now);
-            if (point == KillPoint.CONNECTING && victimConnects && random.nextBoolean()) {
+            if (victimConnects && !now.accepting) {
                 // Its requests wait, and are accepted when nobody is there any more.
-                accepting = false;
                 server.config().setAutoRead(false);
             }
             // To be killed at any point of what it does.
             Thread.sleep(random.nextInt(20));
-            if (churn != null) {
-                churn.stop();
-            }
-            killed = killAt(now, record, victim);
+            killed = killAt(now, record, victim, churn);
         } finally {
             Files.delete(file);
         }
-        // It is dead: what its file says is its last. Over a socket that tells nothing: the kernel goes on to deliver what
-        // it had of the process when it was killed.
-        proven = point != KillPoint.RENDEZVOUS_OF_THE_KILLED || !Lane.current().isLink()
-                || now.isReached(record.read());
+        // It is dead: what its file says is its last.
+        boolean proven = now.isProven(record.read());
         kills++;
-        if (!accepting) {
+        if (victimConnects && !now.accepting) {
             server.config().setAutoRead(true);
         }
         String scenario = point + (victimConnects ? ", connected by" : ", connected to") + " the killed process";
@@ -204,8 +226,11 @@ final class Survivor implements AutoCloseable {
         return proven;
     }
 
-    /** @return when it was killed */
-    private long killAt(Round now, Progress.Record record, Child victim) throws Exception {
+    /**
+     * @param churn that is stopped then, or {@code null}
+     * @return when it was killed
+     */
+    private long killAt(Round now, Progress.Record record, Child victim, Churn churn) throws Exception {
         EventLoop loop = TestLoops.first(group);
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(REACHED_SECONDS);
         for (;;) {
@@ -216,6 +241,9 @@ final class Survivor implements AutoCloseable {
                 pulse.judge();
                 long before = System.nanoTime();
                 victim.kill();
+                if (churn != null) {
+                    churn.stop();
+                }
                 return before;
             }).get();
             if (killed != 0) {

@@ -61,7 +61,8 @@ final class Traffic extends ChannelInboundHandlerAdapter {
 
     /**
      * @param onBegun    called when the first bytes come, or with the connection if none are read
-     * @param onProgress called when bytes have been sent, have come, or are done
+     * @param onProgress called when a connection begins, opens, is closed or has ended, and when bytes have been sent,
+     *                   have come, or are done
      */
     Traffic(Kind kind, SplittableRandom random, Runnable onBegun, Runnable onProgress) {
         this.kind = kind;
@@ -71,9 +72,16 @@ final class Traffic extends ChannelInboundHandlerAdapter {
     }
 
     @Override
-    public void channelActive(ChannelHandlerContext context) {
+    public void handlerAdded(ChannelHandlerContext context) {
         channel = (UcxSocketChannel) context.channel();
+        channel.closeFuture().addListener(closed -> onProgress.run());
+        onProgress.run();
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext context) {
         active = true;
+        onProgress.run();
         switch (kind) {
             case QUIET, READS -> write(context, 100);
             case PAUSED -> {
@@ -88,7 +96,7 @@ final class Traffic extends ChannelInboundHandlerAdapter {
                     write(context, random.nextBoolean() ? eagerSize() : RENDEZVOUS_BYTES);
                 }
                 context.flush();
-                context.executor().execute(context::close);
+                context.executor().execute(() -> close(context));
             }
             case WRITES_AND_CLOSES -> {
                 for (int i = 0; i < MUCH; i += 256 * 1024) {
@@ -145,10 +153,15 @@ final class Traffic extends ChannelInboundHandlerAdapter {
             read = true;
             onBegun.run();
             if (kind == Kind.WRITES_AND_CLOSES) {
-                closing = true;
-                context.close();
+                close(context);
             }
         }
+    }
+
+    private void close(ChannelHandlerContext context) {
+        closing = true;
+        onProgress.run();
+        context.close();
     }
 
     @Override
@@ -158,9 +171,13 @@ final class Traffic extends ChannelInboundHandlerAdapter {
 
     /** To be asked by the loop. */
     Progress progress() {
-        UcxTraffic metrics = channel == null ? null : channel.metrics();
-        return metrics == null ? Progress.NONE
-                : new Progress(metrics.bytesSent(), completed, metrics.bytesReceived());
+        if (channel == null) {
+            return Progress.NONE;
+        }
+        UcxTraffic metrics = channel.metrics();
+        boolean open = channel.isOpen();
+        return new Progress(open && !active ? 1 : 0, open && closing ? 1 : 0, metrics.bytesSent(), completed,
+                metrics.bytesReceived());
     }
 
     /** Whether the channel has been told to close, and waits for the peer to take what was written. */

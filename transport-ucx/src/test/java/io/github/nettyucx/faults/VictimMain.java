@@ -34,8 +34,8 @@ final class VictimMain {
     }
 
     /**
-     * @param arguments the kill point, a seed, the port to connect to when it is told to, or 0 to listen, and the file
-     *                  of the {@link Progress.Record}
+     * @param arguments the kill point, a seed, the port to connect to when it is told to, or 0 to listen, the file of
+     *                  the {@link Progress.Record}, and whether it accepts connections
      */
     public static void main(String[] arguments) throws Exception {
         KillPoint point = KillPoint.valueOf(arguments[0]);
@@ -50,23 +50,25 @@ final class VictimMain {
             return;
         }
         Progress.Record record = new Progress.Record(Path.of(arguments[3]));
+        boolean accepting = Boolean.parseBoolean(arguments[4]);
+        // The loop's.
         List<Traffic> all = new ArrayList<>();
+        Runnable note = () -> record.write(all.stream().map(Traffic::progress).reduce(Progress.NONE, Progress::plus));
         CountDownLatch ready = new CountDownLatch(CONNECTIONS);
         EventLoopGroup group = TestLoops.newGroup(1);
         ChannelHandler handler = new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) {
-                Traffic traffic = new Traffic(point.killed, random.split(), ready::countDown, () -> {
-                    if (!point.isChurning()) {
-                        record.write(all.stream().map(Traffic::progress).reduce(Progress.NONE, Progress::plus));
-                    }
-                });
+                Traffic traffic = new Traffic(point.killed, random.split(), ready::countDown, note);
                 all.add(traffic);
+                if (point.isChurning()) {
+                    // There are many, and their bytes are nobody's matter.
+                    channel.closeFuture().addListener(closed -> all.remove(traffic));
+                }
                 channel.pipeline().addLast(traffic);
             }
         };
         if (port == 0) {
-            boolean accepting = point != KillPoint.CONNECTING || random.nextBoolean();
             InetSocketAddress address = (InetSocketAddress) new ServerBootstrap().group(group)
                     .channel(UcxServerSocketChannel.class).option(ChannelOption.AUTO_READ, accepting)
                     .childOption(ChannelOption.SO_RCVBUF, Traffic.WINDOW).childHandler(handler)
