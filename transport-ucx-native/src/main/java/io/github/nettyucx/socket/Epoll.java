@@ -65,8 +65,8 @@ public final class Epoll implements AutoCloseable {
         try {
             memory = arena.allocate(MEMORY_SIZE, 8);
             base = memory.address();
-            epoll = check("epoll_create1", SocketFunctions.epollCreate(state, SocketConstants.EPOLL_CLOEXEC));
-            event = check("eventfd",
+            epoll = Errno.check("epoll_create1", SocketFunctions.epollCreate(state, SocketConstants.EPOLL_CLOEXEC));
+            event = Errno.check("eventfd",
                     SocketFunctions.eventfd(state, SocketConstants.EFD_CLOEXEC | SocketConstants.EFD_NONBLOCK));
             epollFd = epoll;
             eventFd = event;
@@ -222,13 +222,7 @@ public final class Epoll implements AutoCloseable {
     private void control(String what, int operation, int fd, int interest, long key) throws IOException {
         memory.set(JAVA_INT, REGISTRATION + EpollEvent.EVENTS, interest);
         memory.set(KEY, REGISTRATION + EpollEvent.DATA, key);
-        check(what, SocketFunctions.epollControl(CallState.current(), epollFd, operation, fd, base + REGISTRATION));
-    }
-
-    private static int check(String call, int result) throws IOException {
-        if (result < 0) {
-            throw Errno.exception(call, -result);
-        }
-        return result;
+        Errno.check(what,
+                SocketFunctions.epollControl(CallState.current(), epollFd, operation, fd, base + REGISTRATION));
     }
 }

@@ -140,4 +140,16 @@ public final class Errno {
             default -> new IOException(call + " failed: " + text);
         };
     }
+
+    /**
+     * Throws what a negative answer says.
+     *
+     * @return the answer, if it is none
+     */
+    static int check(String call, int result) throws IOException {
+        if (result < 0) {
+            throw exception(call, -result);
+        }
+        return result;
+    }
 }

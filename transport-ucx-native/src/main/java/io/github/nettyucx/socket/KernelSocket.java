@@ -36,8 +36,7 @@ public final class KernelSocket implements AutoCloseable {
     /** Where a connection comes from or goes to: the kernel forgets it when it is reset. */
     private InetSocketAddress peer;
     private InetSocketAddress lastSender;
-    /** Of an IPv4 socket, which the kernel does not tell. */
-    private int multicastInterface;
+    private Multicast groups;
 
     private KernelSocket(int fd, boolean ipv6) {
         this.fd = fd;
@@ -85,7 +84,7 @@ public final class KernelSocket implements AutoCloseable {
 
     private static KernelSocket create(boolean ipv6, int type) throws IOException {
         int family = ipv6 ? SocketConstants.AF_INET6 : SocketConstants.AF_INET;
-        int fd = check("socket", SocketFunctions.socket(CallState.current(), family, type | FLAGS));
+        int fd = Errno.check("socket", SocketFunctions.socket(CallState.current(), family, type | FLAGS));
         KernelSocket socket = new KernelSocket(fd, ipv6);
         if (ipv6) {
             try {
@@ -116,12 +115,12 @@ public final class KernelSocket implements AutoCloseable {
     public void bind(InetSocketAddress local) throws IOException {
         CallState state = CallState.current();
         int length = SocketAddresses.encodeLocal(local, ipv6, state.memory, CallState.ADDRESS);
-        check("bind", SocketFunctions.bind(state, fd, state.address(CallState.ADDRESS), length));
+        Errno.check("bind", SocketFunctions.bind(state, fd, state.address(CallState.ADDRESS), length));
     }
 
     /** @param backlog how many connections wait at most to be accepted; the system limits it */
     public void listen(int backlog) throws IOException {
-        check("listen", SocketFunctions.listen(CallState.current(), fd, backlog));
+        Errno.check("listen", SocketFunctions.listen(CallState.current(), fd, backlog));
     }
 
     /**
@@ -137,7 +136,7 @@ public final class KernelSocket implements AutoCloseable {
         if (result == -Errno.EINPROGRESS || result == -Errno.EINTR) {
             return false;
         }
-        check("connect", result);
+        Errno.check("connect", result);
         return true;
     }
 
@@ -147,7 +146,7 @@ public final class KernelSocket implements AutoCloseable {
      * @return whether it is connected; if not, the kernel has not finished, and tells again
      */
     public boolean finishConnect() throws IOException {
-        check("connect", -pendingError());
+        Errno.check("connect", -pendingError());
         CallState state = CallState.current();
         prepareAddress(state);
         int result = SocketFunctions.getpeername(
@@ -155,13 +154,13 @@ public final class KernelSocket implements AutoCloseable {
         if (result == -Errno.ENOTCONN && isConnecting(state)) {
             return false;
         }
-        check("getpeername", result);
+        Errno.check("getpeername", result);
         peer = SocketAddresses.decode(state.memory, CallState.ADDRESS);
         return true;
     }
 
     private boolean isConnecting(CallState state) throws IOException {
-        check("getsockopt(TCP_INFO)", getInfo(state));
+        Errno.check("getsockopt(TCP_INFO)", getInfo(state));
         return state.memory.get(JAVA_BYTE, CallState.STRUCT + SocketLayouts.TcpInfo.STATE) == SocketConstants.TCP_SYN_SENT;
     }
 
@@ -171,7 +170,7 @@ public final class KernelSocket implements AutoCloseable {
         int port = localAddress().getPort();
         state.memory.asSlice(CallState.ADDRESS, SockAddrIn.SIZE).fill((byte) 0);
         state.memory.set(JAVA_SHORT, CallState.ADDRESS, (short) SocketConstants.AF_UNSPEC);
-        check("connect", SocketFunctions.connect(state, fd, state.address(CallState.ADDRESS), SockAddrIn.SIZE));
+        Errno.check("connect", SocketFunctions.connect(state, fd, state.address(CallState.ADDRESS), SockAddrIn.SIZE));
         InetSocketAddress local = localAddress();
         if (local.getPort() != port) {
             // A port that the kernel has chosen it takes back.
@@ -212,7 +211,7 @@ public final class KernelSocket implements AutoCloseable {
     public InetSocketAddress localAddress() throws IOException {
         CallState state = CallState.current();
         prepareAddress(state);
-        check("getsockname", SocketFunctions.getsockname(
+        Errno.check("getsockname", SocketFunctions.getsockname(
                 state, fd, state.address(CallState.ADDRESS), state.address(CallState.LENGTH)));
         return SocketAddresses.decode(state.memory, CallState.ADDRESS);
     }
@@ -224,7 +223,7 @@ public final class KernelSocket implements AutoCloseable {
         }
         CallState state = CallState.current();
         prepareAddress(state);
-        check("getpeername", SocketFunctions.getpeername(
+        Errno.check("getpeername", SocketFunctions.getpeername(
                 state, fd, state.address(CallState.ADDRESS), state.address(CallState.LENGTH)));
         return SocketAddresses.decode(state.memory, CallState.ADDRESS);
     }
@@ -352,7 +351,7 @@ public final class KernelSocket implements AutoCloseable {
         if (input || output) {
             int how = !output ? SocketConstants.SHUT_RD
                     : input ? SocketConstants.SHUT_RDWR : SocketConstants.SHUT_WR;
-            check("shutdown", SocketFunctions.shutdown(CallState.current(), fd, how));
+            Errno.check("shutdown", SocketFunctions.shutdown(CallState.current(), fd, how));
         }
     }
 
@@ -360,7 +359,7 @@ public final class KernelSocket implements AutoCloseable {
     public void set(SocketSetting setting, int value) throws IOException {
         int level = ipv6 ? setting.levelOfIpv6 : setting.level;
         int name = ipv6 ? setting.nameOfIpv6 : setting.name;
-        check("setsockopt(" + setting + ")", setOption(level, name, value));
+        Errno.check("setsockopt(" + setting + ")", setOption(level, name, value));
         if (ipv6 && setting.isPerFamily()) {
             trySet(setting.level, setting.name, value);
         }
@@ -369,7 +368,7 @@ public final class KernelSocket implements AutoCloseable {
     /** The option as the kernel has it, which need not be what was set. */
     public int get(SocketSetting setting) throws IOException {
         CallState state = CallState.current();
-        check("getsockopt(" + setting + ")", getOption(state, ipv6 ? setting.levelOfIpv6 : setting.level,
+        Errno.check("getsockopt(" + setting + ")", getOption(state, ipv6 ? setting.levelOfIpv6 : setting.level,
                 ipv6 ? setting.nameOfIpv6 : setting.name));
         return state.memory.get(JAVA_INT, CallState.STRUCT);
     }
@@ -379,7 +378,7 @@ public final class KernelSocket implements AutoCloseable {
         CallState state = CallState.current();
         state.memory.set(JAVA_INT, CallState.STRUCT + Linger.ONOFF, 1);
         state.memory.set(JAVA_INT, CallState.STRUCT + Linger.LINGER, 0);
-        check("setsockopt(SO_LINGER)", SocketFunctions.setsockopt(state, fd, SocketConstants.SOL_SOCKET,
+        Errno.check("setsockopt(SO_LINGER)", SocketFunctions.setsockopt(state, fd, SocketConstants.SOL_SOCKET,
                 SocketConstants.SO_LINGER, state.address(CallState.STRUCT), Linger.SIZE));
     }
 
@@ -453,43 +452,12 @@ public final class KernelSocket implements AutoCloseable {
         return lastSender;
     }
 
-    /**
-     * Joins a group of either family.
-     *
-     * @param source whose datagrams alone are wanted, or {@code null}
-     * @param interfaceIndex on which interface, 0: the system's choice
-     */
-    public void joinGroup(InetAddress group, InetAddress source, int interfaceIndex) throws IOException {
-        check("join group", Multicast.request(fd, group, source, interfaceIndex,
-                source == null ? SocketConstants.MCAST_JOIN_GROUP : SocketConstants.MCAST_JOIN_SOURCE_GROUP));
-    }
-
-    /** Undoes {@link #joinGroup} with the same arguments. */
-    public void leaveGroup(InetAddress group, InetAddress source, int interfaceIndex) throws IOException {
-        check("leave group", Multicast.request(fd, group, source, interfaceIndex,
-                source == null ? SocketConstants.MCAST_LEAVE_GROUP : SocketConstants.MCAST_LEAVE_SOURCE_GROUP));
-    }
-
-    /** Keeps out a source's datagrams of a group that was joined without a source. */
-    public void blockSource(InetAddress group, InetAddress source, int interfaceIndex) throws IOException {
-        check("block source", Multicast.request(
-                fd, group, source, interfaceIndex, SocketConstants.MCAST_BLOCK_SOURCE));
-    }
-
-    /** By which interface datagrams to groups leave, 0: the system's choice. */
-    public void multicastInterface(int index) throws IOException {
-        check("setsockopt(IP_MULTICAST_IF)", Multicast.outgoing(fd, ipv6, index));
-        multicastInterface = index;
-    }
-
-    public int multicastInterface() throws IOException {
-        if (!ipv6) {
-            return multicastInterface;
+    /** The groups that a UDP socket is in, and how it sends to groups. */
+    public Multicast groups() {
+        if (groups == null) {
+            groups = new Multicast(this);
         }
-        CallState state = CallState.current();
-        check("getsockopt(IPV6_MULTICAST_IF)",
-                getOption(state, SocketConstants.IPPROTO_IPV6, SocketConstants.IPV6_MULTICAST_IF));
-        return state.memory.get(JAVA_INT, CallState.STRUCT);
+        return groups;
     }
 
     private int setOption(int level, int name, int value) {
@@ -503,7 +471,7 @@ public final class KernelSocket implements AutoCloseable {
     }
 
     /** The value is then the first int of the struct. */
-    private int getOption(CallState state, int level, int name) {
+    int getOption(CallState state, int level, int name) {
         // Some are one byte only.
         state.memory.set(JAVA_INT, CallState.STRUCT, 0);
         state.memory.set(JAVA_INT, CallState.LENGTH, Integer.BYTES);
@@ -523,12 +491,5 @@ public final class KernelSocket implements AutoCloseable {
             state.memory.set(JAVA_LONG, CallState.ADDRESS + i, 0);
         }
         state.memory.set(JAVA_INT, CallState.LENGTH, SocketLayouts.SockAddrStorage.SIZE);
-    }
-
-    private static int check(String call, int result) throws IOException {
-        if (result < 0) {
-            throw Errno.exception(call, -result);
-        }
-        return result;
     }
 }

@@ -10,10 +10,58 @@ import java.io.IOException;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 
-/** The options of a UDP socket for groups. The group's family counts, not the socket's: one with both has both. */
-final class Multicast {
+/**
+ * The groups of a UDP socket: which it is in, and by which interface its datagrams to groups leave. The group's family
+ * counts, not the socket's: one with both has both.
+ *
+ * <p>What is called after the socket's close throws, as all of the socket's does.
+ */
+public final class Multicast {
+    private final KernelSocket socket;
+    /** Of an IPv4 socket, which the kernel does not tell. */
+    private int outgoing;
 
-    private Multicast() {
+    Multicast(KernelSocket socket) {
+        this.socket = socket;
+    }
+
+    /**
+     * Joins a group of either family.
+     *
+     * @param source whose datagrams alone are wanted, or {@code null}
+     * @param interfaceIndex on which interface, 0: the system's choice
+     */
+    public void join(InetAddress group, InetAddress source, int interfaceIndex) throws IOException {
+        Errno.check("join group", request(group, source, interfaceIndex,
+                source == null ? SocketConstants.MCAST_JOIN_GROUP : SocketConstants.MCAST_JOIN_SOURCE_GROUP));
+    }
+
+    /** Undoes {@link #join} with the same arguments. */
+    public void leave(InetAddress group, InetAddress source, int interfaceIndex) throws IOException {
+        Errno.check("leave group", request(group, source, interfaceIndex,
+                source == null ? SocketConstants.MCAST_LEAVE_GROUP : SocketConstants.MCAST_LEAVE_SOURCE_GROUP));
+    }
+
+    /** Keeps out a source's datagrams of a group that was joined without a source. */
+    public void block(InetAddress group, InetAddress source, int interfaceIndex) throws IOException {
+        Errno.check("block source", request(group, source, interfaceIndex, SocketConstants.MCAST_BLOCK_SOURCE));
+    }
+
+    /** By which interface datagrams to groups leave, 0: the system's choice. */
+    public void outgoing(int interfaceIndex) throws IOException {
+        Errno.check("setsockopt(IP_MULTICAST_IF)", setOutgoing(interfaceIndex));
+        outgoing = interfaceIndex;
+    }
+
+    /** The interface as the kernel has it, where it tells. */
+    public int outgoing() throws IOException {
+        if (!socket.isIpv6()) {
+            return outgoing;
+        }
+        CallState state = CallState.current();
+        Errno.check("getsockopt(IPV6_MULTICAST_IF)",
+                socket.getOption(state, SocketConstants.IPPROTO_IPV6, SocketConstants.IPV6_MULTICAST_IF));
+        return state.memory.get(JAVA_INT, CallState.STRUCT);
     }
 
     /**
@@ -22,8 +70,7 @@ final class Multicast {
      * @param source {@code null} for those that take none
      * @return the option's answer
      */
-    static int request(int fd, InetAddress group, InetAddress source, int interfaceIndex, int option)
-            throws IOException {
+    private int request(InetAddress group, InetAddress source, int interfaceIndex, int option) throws IOException {
         boolean ipv6 = group instanceof Inet6Address;
         CallState state = CallState.current();
         state.memory.asSlice(CallState.STRUCT, GroupSourceReq.SIZE).fill((byte) 0);
@@ -34,11 +81,13 @@ final class Multicast {
             SocketAddresses.encode(source, 0, ipv6, state.memory, CallState.STRUCT + GroupSourceReq.SOURCE);
             length = GroupSourceReq.SIZE;
         }
-        return SocketFunctions.setsockopt(state, fd, level(ipv6), option, state.address(CallState.STRUCT), length);
+        return SocketFunctions.setsockopt(state, socket.fd(), level(ipv6), option, state.address(CallState.STRUCT),
+                length);
     }
 
-    /** By which interface datagrams to groups leave. */
-    static int outgoing(int fd, boolean ipv6, int interfaceIndex) {
+    private int setOutgoing(int interfaceIndex) {
+        int fd = socket.fd();
+        boolean ipv6 = socket.isIpv6();
         CallState state = CallState.current();
         if (ipv6) {
             state.memory.set(JAVA_INT, CallState.STRUCT, interfaceIndex);

@@ -35,7 +35,7 @@ public final class Pipe implements AutoCloseable {
 
     public static Pipe open() throws IOException {
         CallState state = CallState.current();
-        check("pipe2", SocketFunctions.pipe2(
+        Errno.check("pipe2", SocketFunctions.pipe2(
                 state, state.address(CallState.STRUCT), SocketConstants.O_CLOEXEC | SocketConstants.O_NONBLOCK));
         int readFd = state.memory.get(JAVA_INT, CallState.STRUCT);
         int writeFd = state.memory.get(JAVA_INT, CallState.STRUCT + Integer.BYTES);
@@ -43,7 +43,7 @@ public final class Pipe implements AutoCloseable {
         boolean complete = false;
         try {
             SocketFunctions.fcntl(state, writeFd, SocketConstants.F_SETPIPE_SZ, WANTED_CAPACITY);
-            int capacity = check("fcntl(F_GETPIPE_SZ)",
+            int capacity = Errno.check("fcntl(F_GETPIPE_SZ)",
                     SocketFunctions.fcntl(state, writeFd, SocketConstants.F_GETPIPE_SZ, 0));
             target = openTarget(state, readFd, writeFd);
             complete = true;
@@ -74,7 +74,7 @@ public final class Pipe implements AutoCloseable {
         boolean complete = false;
         try {
             int fd = pipe.equals(link(guess)) ? guess : find(pipe, readFd, writeFd);
-            check("fcntl(F_SETFL)", SocketFunctions.fcntl(
+            Errno.check("fcntl(F_SETFL)", SocketFunctions.fcntl(
                     state, fd, SocketConstants.F_SETFL, SocketConstants.O_WRONLY | SocketConstants.O_NONBLOCK));
             complete = true;
             return target;
@@ -151,12 +151,5 @@ public final class Pipe implements AutoCloseable {
             // There is nothing to be written out.
             assert false : e;
         }
-    }
-
-    private static int check(String call, int result) throws IOException {
-        if (result < 0) {
-            throw Errno.exception(call, -result);
-        }
-        return result;
     }
 }

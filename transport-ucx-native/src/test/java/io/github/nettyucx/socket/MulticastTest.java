@@ -68,7 +68,7 @@ class MulticastTest {
         }
         KernelSocket socket = KernelSocket.datagram(family.ipv6);
         socket.bind(new InetSocketAddress(InetAddress.ofLiteral(family.ipv6 ? "::" : "0.0.0.0"), 0));
-        socket.multicastInterface(index(family));
+        socket.groups().outgoing(index(family));
         return socket;
     }
 
@@ -101,9 +101,9 @@ class MulticastTest {
     void aMemberGetsWhatIsSentToTheGroupUntilItLeaves(Family family) throws IOException {
         try (KernelSocket sender = socket(family); KernelSocket member = socket(family)) {
             assertEquals("directly", firstOf(family, sender, member));
-            member.joinGroup(family.group, null, index(family));
+            member.groups().join(family.group, null, index(family));
             assertEquals("by the group", firstOf(family, sender, member));
-            member.leaveGroup(family.group, null, index(family));
+            member.groups().leave(family.group, null, index(family));
             assertEquals("directly", firstOf(family, sender, member));
         }
     }
@@ -113,7 +113,7 @@ class MulticastTest {
     void anotherOnesMembershipIsNotOurs(Family family) throws IOException {
         try (KernelSocket sender = socket(family); KernelSocket member = socket(family);
                 KernelSocket other = socket(family)) {
-            member.joinGroup(family.group, null, index(family));
+            member.groups().join(family.group, null, index(family));
             assertEquals("directly", firstOf(family, sender, other));
             assertEquals("by the group", firstOf(family, sender, member));
         }
@@ -125,12 +125,12 @@ class MulticastTest {
         InetAddress another =
                 InetAddress.ofLiteral(family.group instanceof Inet6Address ? "2001:db8::1" : "198.51.100.200");
         try (KernelSocket sender = socket(family); KernelSocket member = socket(family)) {
-            member.joinGroup(family.group, another, index(family));
+            member.groups().join(family.group, another, index(family));
             assertEquals("directly", firstOf(family, sender, member));
             InetAddress source = sourceOf(family, sender);
-            member.joinGroup(family.group, source, index(family));
+            member.groups().join(family.group, source, index(family));
             assertEquals("by the group", firstOf(family, sender, member));
-            member.leaveGroup(family.group, source, index(family));
+            member.groups().leave(family.group, source, index(family));
             assertEquals("directly", firstOf(family, sender, member));
         }
     }
@@ -140,9 +140,9 @@ class MulticastTest {
     void aMemberMayBlockASource(Family family) throws IOException {
         try (KernelSocket sender = socket(family); KernelSocket member = socket(family)) {
             InetAddress source = sourceOf(family, sender);
-            member.joinGroup(family.group, null, index(family));
+            member.groups().join(family.group, null, index(family));
             assertEquals("by the group", firstOf(family, sender, member));
-            member.blockSource(family.group, source, index(family));
+            member.groups().block(family.group, source, index(family));
             assertEquals("directly", firstOf(family, sender, member));
         }
     }
@@ -150,7 +150,7 @@ class MulticastTest {
     /** The address that the system has such datagrams come from. */
     private InetAddress sourceOf(Family family, KernelSocket sender) throws IOException {
         try (KernelSocket member = socket(family)) {
-            member.joinGroup(family.group, null, index(family));
+            member.groups().join(family.group, null, index(family));
             int sent = send(sender, "x", family.group, member.localAddress().getPort());
             Assumptions.assumeTrue(sent > 0, () -> "this machine does not send to groups: " + Errno.text(-sent));
             receive(member);
@@ -162,11 +162,11 @@ class MulticastTest {
     @EnumSource
     void theInterfaceIsRemembered(Family family) throws IOException {
         try (KernelSocket socket = socket(family)) {
-            assertEquals(index(family), socket.multicastInterface());
-            socket.multicastInterface(0);
-            assertEquals(0, socket.multicastInterface());
-            assertThrows(IOException.class, () -> socket.multicastInterface(Integer.MAX_VALUE));
-            assertEquals(0, socket.multicastInterface());
+            assertEquals(index(family), socket.groups().outgoing());
+            socket.groups().outgoing(0);
+            assertEquals(0, socket.groups().outgoing());
+            assertThrows(IOException.class, () -> socket.groups().outgoing(Integer.MAX_VALUE));
+            assertEquals(0, socket.groups().outgoing());
         }
     }
 
@@ -174,10 +174,10 @@ class MulticastTest {
     void whatIsNoGroupCannotBeJoined() throws IOException {
         try (KernelSocket socket = socket(Family.IPV4)) {
             assertEquals("join group failed: Invalid argument", assertThrows(IOException.class,
-                    () -> socket.joinGroup(InetAddress.ofLiteral("127.0.0.1"), null, 0)).getMessage());
-            assertThrows(IOException.class, () -> socket.leaveGroup(GROUP4, null, index(Family.IPV4)));
+                    () -> socket.groups().join(InetAddress.ofLiteral("127.0.0.1"), null, 0)).getMessage());
+            assertThrows(IOException.class, () -> socket.groups().leave(GROUP4, null, index(Family.IPV4)));
             assertThrows(SocketException.class,
-                    () -> socket.joinGroup(GROUP4, InetAddress.ofLiteral("::1"), index(Family.IPV4)));
+                    () -> socket.groups().join(GROUP4, InetAddress.ofLiteral("::1"), index(Family.IPV4)));
         }
     }
 }

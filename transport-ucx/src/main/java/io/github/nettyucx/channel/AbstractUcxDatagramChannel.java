@@ -56,7 +56,7 @@ abstract class AbstractUcxDatagramChannel extends AbstractUcxChannel implements 
 
     @Override
     public ChannelFuture joinGroup(InetAddress group, ChannelPromise promise) {
-        return changeOnLoop(group, null, promise, (socket, device) -> socket.joinGroup(group, null, device));
+        return changeOnLoop(group, null, promise, (socket, device) -> socket.groups().join(group, null, device));
     }
 
     @Override
@@ -78,7 +78,7 @@ abstract class AbstractUcxDatagramChannel extends AbstractUcxChannel implements 
     public ChannelFuture joinGroup(InetAddress group, NetworkInterface device, InetAddress source,
                                    ChannelPromise promise) {
         Objects.requireNonNull(device, "networkInterface");
-        return changeOnLoop(group, device, promise, (socket, index) -> socket.joinGroup(group, source, index));
+        return changeOnLoop(group, device, promise, (socket, index) -> socket.groups().join(group, source, index));
     }
 
     @Override
@@ -88,7 +88,7 @@ abstract class AbstractUcxDatagramChannel extends AbstractUcxChannel implements 
 
     @Override
     public ChannelFuture leaveGroup(InetAddress group, ChannelPromise promise) {
-        return changeOnLoop(group, null, promise, (socket, device) -> socket.leaveGroup(group, null, device));
+        return changeOnLoop(group, null, promise, (socket, device) -> socket.groups().leave(group, null, device));
     }
 
     @Override
@@ -110,7 +110,7 @@ abstract class AbstractUcxDatagramChannel extends AbstractUcxChannel implements 
     public ChannelFuture leaveGroup(InetAddress group, NetworkInterface device, InetAddress source,
                                     ChannelPromise promise) {
         Objects.requireNonNull(device, "networkInterface");
-        return changeOnLoop(group, device, promise, (socket, index) -> socket.leaveGroup(group, source, index));
+        return changeOnLoop(group, device, promise, (socket, index) -> socket.groups().leave(group, source, index));
     }
 
     @Override
@@ -123,7 +123,7 @@ abstract class AbstractUcxDatagramChannel extends AbstractUcxChannel implements 
                                ChannelPromise promise) {
         Objects.requireNonNull(device, "networkInterface");
         Objects.requireNonNull(source, "sourceToBlock");
-        return changeOnLoop(group, device, promise, (socket, index) -> socket.blockSource(group, source, index));
+        return changeOnLoop(group, device, promise, (socket, index) -> socket.groups().block(group, source, index));
     }
 
     @Override
@@ -134,6 +134,6 @@ abstract class AbstractUcxDatagramChannel extends AbstractUcxChannel implements 
     @Override
     public ChannelFuture block(InetAddress group, InetAddress source, ChannelPromise promise) {
         Objects.requireNonNull(source, "sourceToBlock");
-        return changeOnLoop(group, null, promise, (socket, device) -> socket.blockSource(group, source, device));
+        return changeOnLoop(group, null, promise, (socket, device) -> socket.groups().block(group, source, device));
     }
 }

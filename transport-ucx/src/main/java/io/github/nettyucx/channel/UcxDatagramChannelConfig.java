@@ -143,7 +143,7 @@ final class UcxDatagramChannelConfig extends DefaultChannelConfig implements Dat
         NetworkInterface device = multicastInterface;
         if (device != null) {
             try {
-                socket.multicastInterface(device.getIndex());
+                socket.groups().outgoing(device.getIndex());
             } catch (IOException e) {
                 logger.warn("{} goes without {} for multicast: {}", channel, device, e.getMessage());
             }
@@ -315,7 +315,7 @@ final class UcxDatagramChannelConfig extends DefaultChannelConfig implements Dat
         int index = networkInterface == null ? 0 : networkInterface.getIndex();
         multicastInterface = networkInterface;
         try {
-            udp.onSocket(socket -> socket.multicastInterface(index));
+            udp.onSocket(socket -> socket.groups().outgoing(index));
         } catch (IOException e) {
             multicastInterface = before;
             throw new ChannelException(e);

@@ -104,7 +104,7 @@ class DatagramSocketTest extends DatagramChannels {
                 SocketSetting.TRAFFIC_CLASS, LOW_DELAY, SocketSetting.MULTICAST_TTL, HOPS,
                 SocketSetting.MULTICAST_LOOP, 0), settings(channel, all));
         channel.eventLoop().submit(() -> {
-            channel.onSocket(socket -> assertEquals(LOOPBACK.getIndex(), socket.multicastInterface()));
+            channel.onSocket(socket -> assertEquals(LOOPBACK.getIndex(), socket.groups().outgoing()));
             return null;
         }).get(SECONDS, TimeUnit.SECONDS);
 
