@@ -40,15 +40,6 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     private static final int TURNS_PER_COLLECTION = 4096;
     private static final long COLLECTION_NANOS = TimeUnit.MILLISECONDS.toNanos(125);
 
-    /**
-     * How often a loop that spins looks at its sockets: a system call takes longer than a round trip through shared
-     * memory. While bytes go over sockets it looks in every turn, and for so many turns after the last of them.
-     */
-    private static final int TURNS_PER_SOCKET_LOOK = 64;
-    private static final int TURNS_OF_SOCKET_WORK = 256;
-    /** So many messages and the like make a turn count for another one, as a power of two. */
-    private static final int WORK_SHIFT = 2;
-
     /** Of one writing call, in entries: what the kernel takes at most (UIO_MAXIOV). */
     private static final int IOV_MAX = 1024;
 
@@ -64,26 +55,16 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     private final Map<LinkKind, RegisteredMemory> registered = new EnumMap<>(LinkKind.class);
     private final PipePool pipes = new PipePool();
     private final List<IdleCollector> collectors = new ArrayList<>();
-    private final IntObjectMap<Watch> watches = new IntObjectHashMap<>();
+    private final WatchedSockets sockets;
     private final ArrayDeque<Runnable> ready = new ArrayDeque<>();
     /** All workers; an array because every turn goes through it. */
     private Worker[] workers = new Worker[0];
     private final Map<WorkerKey, Worker> current = new HashMap<>();
     private final IntObjectMap<Boolean> channelIds = new IntObjectHashMap<>();
     private IoVector ioVector;
-    /** Events that {@link #await} has found, and that have not been told. */
-    private int fetched;
-    private int turnsToSockets = TURNS_PER_SOCKET_LOOK;
-    private int turnsOfSocketWork;
-    private boolean busy;
     private long nextCollectionNanos;
     private int turnsToCollection = TURNS_PER_COLLECTION;
     private int turn;
-    private int nextWatch;
-
-    /** A socket's watcher; the key that epoll tells has its number, so that late events of another find nobody. */
-    private record Watch(int number, SocketWatcher watcher) {
-    }
 
     /**
      * Which links share a worker.
@@ -109,6 +90,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         this.registration = registration;
         sendBuffers = new SendBufferPool(counters);
         epoll = new Epoll();
+        sockets = new WatchedSockets(epoll);
     }
 
     // ------------------------------------------------------------------------------------------- workers
@@ -138,7 +120,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         Worker worker = new Worker(this, full, UcxRuntime.newWorker(kind, full), registered(kind));
         boolean complete = false;
         try {
-            epoll.add(worker.eventFd(), Epoll.IN, -1);
+            epoll.add(worker.eventFd(), Epoll.IN, WatchedSockets.NONE);
             complete = true;
         } finally {
             if (!complete) {
@@ -202,82 +184,27 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
      * @param interest of {@link Epoll}; {@code ERR} and {@code HUP} always come
      */
     public void watch(KernelSocket socket, int interest, SocketWatcher watcher) throws IOException {
-        int number = ++nextWatch;
-        epoll.add(socket.fd(), interest, (number & 0x7fffffffL) << 32 | socket.fd());
-        watches.put(socket.fd(), new Watch(number & 0x7fffffff, watcher));
+        sockets.watch(socket, interest, watcher);
     }
 
     /** Tells somebody else of the socket's events from now on. Does nothing if it is not watched. */
     public void rewatch(KernelSocket socket, SocketWatcher watcher) {
-        Watch watch = watches.get(socket.fd());
-        if (watch != null) {
-            watches.put(socket.fd(), new Watch(watch.number, watcher));
-        }
+        sockets.rewatch(socket, watcher);
     }
 
     /** To be called before the socket is closed. Does nothing if it is not watched. */
     public void unwatch(KernelSocket socket) {
-        if (watches.remove(socket.fd()) != null) {
-            try {
-                epoll.remove(socket.fd());
-            } catch (IOException e) {
-                logger.warn("Failed to stop watching a socket.", e);
-            }
-        }
+        sockets.unwatch(socket);
     }
 
     /** Bytes go over a socket: the loop looks at its sockets in every turn for a while. */
     public void noteSocketWork() {
-        turnsOfSocketWork = TURNS_OF_SOCKET_WORK;
-    }
-
-    private int pollSockets(int work) {
-        int events = fetched;
-        fetched = 0;
-        if (events == 0) {
-            if (watches.isEmpty() || !isTimeForSockets(work)) {
-                return 0;
-            }
-            events = epoll.poll();
-        }
-        for (int i = 0; i < events; i++) {
-            long key = epoll.key(i);
-            Watch watch = watches.get((int) key);
-            if (watch != null && watch.number == key >>> 32) {
-                tell(watch.watcher, epoll.events(i));
-            }
-        }
-        return events;
-    }
-
-    private boolean isTimeForSockets(int work) {
-        if (turnsOfSocketWork > 0) {
-            turnsOfSocketWork--;
-            return true;
-        }
-        if (workers.length > 0 && !busy) {
-            // A turn in which much was done was long. Without a look at the clock, which takes as long as an idle turn.
-            turnsToSockets -= 1 + (work >> WORK_SHIFT);
-            if (turnsToSockets > 0) {
-                return false;
-            }
-        }
-        busy = false;
-        turnsToSockets = TURNS_PER_SOCKET_LOOK;
-        return true;
+        sockets.noteWork();
     }
 
     @Override
     public void busy() {
-        busy = true;
-    }
-
-    private void tell(SocketWatcher watcher, int events) {
-        try {
-            watcher.socketReady(events);
-        } catch (RuntimeException e) {
-            logger.warn("A socket's events could not be dealt with.", e);
-        }
+        sockets.noteBusy();
     }
 
     /** By which files get into sockets. */
@@ -326,7 +253,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         for (Worker worker : all) {
             work += worker.poll();
         }
-        work += pollSockets(work);
+        work += sockets.poll(work, workers.length > 0);
         // Work that is scheduled by this work waits for the next turn, so that no channel starves the others.
         for (int n = ready.size(); n > 0; n--) {
             guarded(ready.pollFirst());
@@ -404,7 +331,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
      */
     @Override
     public void await(long timeoutNanos) throws IOException {
-        fetched = epoll.await(boundByCollection(timeoutNanos));
+        sockets.fetched(epoll.await(boundByCollection(timeoutNanos)));
     }
 
     /** Ends a running or the next {@link #await(long)}. Any thread may call. */
@@ -482,7 +409,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         }
         workers = new Worker[0];
         current.clear();
-        watches.clear();
+        sockets.clear();
         collectors.clear();
         registered.values().forEach(RegisteredMemory::close);
         sendBuffers.close();

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.worker;
+
+import io.github.nettyucx.socket.Epoll;
+import io.github.nettyucx.socket.KernelSocket;
+import io.netty.util.collection.IntObjectHashMap;
+import io.netty.util.collection.IntObjectMap;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
+
+import java.io.IOException;
+
+/** The sockets of one loop: who is told of their events, and in which turns the loop looks for some. */
+final class WatchedSockets {
+
+    private static final InternalLogger logger = InternalLoggerFactory.getInstance(WatchedSockets.class);
+
+    /** The key of what is in the loop's epoll, and is no socket of these. */
+    static final long NONE = -1;
+
+    /**
+     * How often a loop that spins looks at its sockets: a system call takes longer than a round trip through shared
+     * memory. While bytes go over sockets it looks in every turn, and for so many turns after the last of them.
+     */
+    private static final int TURNS_PER_LOOK = 64;
+    private static final int TURNS_OF_WORK = 256;
+    /** So many messages and the like make a turn count for another one, as a power of two. */
+    private static final int WORK_SHIFT = 2;
+
+    private final Epoll epoll;
+    private final IntObjectMap<Watch> watches = new IntObjectHashMap<>();
+    /** Events that a sleep has found, and that have not been told. */
+    private int fetched;
+    private int turnsToLook = TURNS_PER_LOOK;
+    private int turnsOfWork;
+    private boolean busy;
+    private int nextWatch;
+
+    /** A socket's watcher; the key that epoll tells has its number, so that late events of another find nobody. */
+    private record Watch(int number, SocketWatcher watcher) {
+    }
+
+    /** @param epoll the loop's, which it sleeps in */
+    WatchedSockets(Epoll epoll) {
+        this.epoll = epoll;
+    }
+
+    // ------------------------------------------------------------------------------------------- who is told
+
+    void watch(KernelSocket socket, int interest, SocketWatcher watcher) throws IOException {
+        int number = ++nextWatch;
+        epoll.add(socket.fd(), interest, (number & 0x7fffffffL) << 32 | socket.fd());
+        watches.put(socket.fd(), new Watch(number & 0x7fffffff, watcher));
+    }
+
+    void rewatch(KernelSocket socket, SocketWatcher watcher) {
+        Watch watch = watches.get(socket.fd());
+        if (watch != null) {
+            watches.put(socket.fd(), new Watch(watch.number, watcher));
+        }
+    }
+
+    void unwatch(KernelSocket socket) {
+        if (watches.remove(socket.fd()) != null) {
+            try {
+                epoll.remove(socket.fd());
+            } catch (IOException e) {
+                logger.warn("Failed to stop watching a socket.", e);
+            }
+        }
+    }
+
+    void clear() {
+        watches.clear();
+    }
+
+    // ------------------------------------------------------------------------------------------- when they are looked at
+
+    /** Bytes go over a socket. */
+    void noteWork() {
+        turnsOfWork = TURNS_OF_WORK;
+    }
+
+    /** The turn was long for another reason than what {@link #poll} is told. */
+    void noteBusy() {
+        busy = true;
+    }
+
+    /** The loop has slept, and so many events of its epoll have ended that, or come meanwhile. */
+    void fetched(int events) {
+        fetched = events;
+    }
+
+    /**
+     * Tells of the events that there are, if it is time to look.
+     *
+     * @param work  what else this turn has done
+     * @param spins whether the loop has something to do in turns without sockets
+     * @return how many
+     */
+    int poll(int work, boolean spins) {
+        int events = fetched;
+        fetched = 0;
+        if (events == 0) {
+            if (watches.isEmpty() || !isTimeToLook(work, spins)) {
+                return 0;
+            }
+            events = epoll.poll();
+        }
+        for (int i = 0; i < events; i++) {
+            long key = epoll.key(i);
+            Watch watch = watches.get((int) key);
+            if (watch != null && watch.number == key >>> 32) {
+                tell(watch.watcher, epoll.events(i));
+            }
+        }
+        return events;
+    }
+
+    private boolean isTimeToLook(int work, boolean spins) {
+        if (turnsOfWork > 0) {
+            turnsOfWork--;
+            return true;
+        }
+        if (spins && !busy) {
+            // A turn in which much was done was long. Without a look at the clock, which takes as long as an idle turn.
+            turnsToLook -= 1 + (work >> WORK_SHIFT);
+            if (turnsToLook > 0) {
+                return false;
+            }
+        }
+        busy = false;
+        turnsToLook = TURNS_PER_LOOK;
+        return true;
+    }
+
+    private static void tell(SocketWatcher watcher, int events) {
+        try {
+            watcher.socketReady(events);
+        } catch (RuntimeException e) {
+            logger.warn("A socket's events could not be dealt with.", e);
+        }
+    }
+}
