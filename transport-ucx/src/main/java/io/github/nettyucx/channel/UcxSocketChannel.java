@@ -5,7 +5,6 @@ import io.github.nettyucx.handshake.HandshakeFailure;
 import io.github.nettyucx.lane.Lane;
 import io.github.nettyucx.lane.LoopLanes;
 import io.github.nettyucx.socket.KernelSocket;
-import io.github.nettyucx.wire.CloseReason;
 import io.github.nettyucx.wire.Traffic;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -34,7 +33,7 @@ import java.util.concurrent.Executor;
  */
 public final class UcxSocketChannel extends AbstractUcxStreamChannel implements CountedChannel {
 
-    private enum State {
+    enum State {
         /** Neither connected nor connecting. */
         UNCONNECTED,
         /** The socket connects, or the handshake is under way: see {@link Opening}. */
@@ -60,16 +59,11 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
 
     private final ControlSocket socket;
     private LoopLanes loop;
-    /** While the channel connects. */
-    private Opening opening;
-    /** From then on, with its two directions. */
-    private Lane lane;
-    private ChannelInput input;
-    private ChannelOutput output;
-    private Linger linger;
+    private final Connecting connecting;
+    /** From the opening on; {@code null} before. */
+    private OpenConnection connection;
+    private final Closing closing = new Closing(this);
     private int channelId;
-    /** The channel's loop looks at it no more: a close must not wait. */
-    private boolean abandoned;
     /** The application has asked for a read while there was nothing to read from. */
     private boolean readBeforeConnect;
     /** Netty's, which takes it from the channel when that closes; {@code null} if it is empty for good. */
@@ -80,6 +74,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         super(null);
         accepted = false;
         socket = new ControlSocket(config.socketOptions(), null);
+        connecting = new Connecting(this, socket);
     }
 
     /** @param socket that a server has accepted */
@@ -87,6 +82,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         super(parent);
         accepted = true;
         this.socket = new ControlSocket(config.socketOptions(), socket);
+        connecting = new Connecting(this, this.socket);
         this.local = local;
         this.remote = remote;
     }
@@ -107,6 +103,11 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     public boolean isActive() {
         State now = state;
         return now == State.ACTIVE || now == State.LINGERING;
+    }
+
+    /** Of the event loop's thread. */
+    void become(State next) {
+        state = next;
     }
 
     /** What has gone over this connection so far. */
@@ -137,19 +138,12 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         if (accepted && state == State.UNCONNECTED) {
             try {
                 loop = loopLanes();
-                ServerOpening started = new ServerOpening(this, loop, socket.configured());
-                opening = started;
-                state = State.CONNECTING;
-                started.start();
+                connecting.accepted(loop);
             } catch (IOException e) {
                 // The client has gone, perhaps. A failed registration would be logged with a stack trace, for each client
                 // that somebody chooses to send.
                 logger.debug("Failed to accept a connection from {}", remote, e);
-                if (opening != null) {
-                    opening.close();
-                    opening = null;
-                    state = State.UNCONNECTED;
-                }
+                connecting.giveUp();
                 eventLoop().execute(() -> unsafe().close(voidPromise()));
             } catch (Throwable t) {
                 // A channel whose registration fails is closed, but never deregistered.
@@ -163,7 +157,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     protected void doDeregister() {
         super.doDeregister();
         if (state == State.CONNECTING || state == State.ACTIVE) {
-            abandoned = true;
+            closing.hurry();
             closeDeregistered(BELONGS_TO_LOOP);
         } else if (isLingering()) {
             boolean active = isActive();
@@ -191,21 +185,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         if (from != null) {
             doBind(from);
         }
-        ClientOpening started = new ClientOpening(this, loop, to, socket.openFor(to.getAddress()), promise);
-        opening = started;
-        state = State.CONNECTING;
-        boolean begun = false;
-        try {
-            started.start();
-            begun = true;
-        } finally {
-            if (!begun) {
-                opening.close();
-                opening = null;
-                state = State.UNCONNECTED;
-                closeSocket(false);
-            }
-        }
+        connecting.connect(loop, to, promise);
     }
 
     /** Which id of its loop this channel has, to be given back at its end. */
@@ -221,17 +201,12 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
      * @param events  of the control socket so far
      */
     void opened(Lane made, List<String> reasons, int silenceMillis, int events) {
-        Opening opened = opening;
-        opening = null;
-        lane = made;
-        input = new ChannelInput(this, made, loop.engine());
-        PeerWatch peerWatch = silenceMillis == 0 ? null : new PeerWatch(eventLoop(), made, silenceMillis);
-        output = new ChannelOutput(this, made, loop.engine(), peerWatch, writes);
-        made.listener(new ChannelEvents(this, input, output));
+        Opening opened = connecting.ended();
+        connection = new OpenConnection(this, made, loop, silenceMillis, writes);
         laneName = made.name();
         transports = made.transports();
         if (state == State.DECLINING) {
-            linger.opened(made, output);
+            closing.opened(connection);
             return;
         }
         state = State.ACTIVE;
@@ -240,17 +215,17 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         OrderlyExit.add(this);
         if (readBeforeConnect) {
             readBeforeConnect = false;
-            input.beginRead();
+            connection.input().beginRead();
         }
         boolean wanted = opened.succeed();
         pipeline().fireChannelActive();
         if (!wanted) {
             unsafe().close(voidPromise());
         } else if (state == State.ACTIVE) {
-            lane.socketReady(events);
+            made.socketReady(events);
             // What was flushed meanwhile, and what came while a read was pending.
             ((UcxSocketUnsafe) unsafe()).flushNow();
-            input.arrived();
+            connection.input().arrived();
         }
     }
 
@@ -260,13 +235,13 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
      * @param lastWords what the peer is still to be told, or {@code null} if there is nothing to be told
      */
     void openingFailed(Queue<ByteBuf> lastWords) {
-        opening = null;
+        connecting.ended();
         if (lastWords != null) {
             socket.bidFarewell(loop, lastWords, eventLoop());
         }
         closeSocket(false);
         if (state == State.DECLINING) {
-            linger.end();
+            closing.cut();
         } else {
             state = State.UNCONNECTED;
         }
@@ -318,14 +293,13 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
 
         @Override
         protected Executor prepareToClose() {
-            if (output != null) {
+            if (connection != null) {
                 // The peer may end the connection in the same turn in which it has taken the last bytes.
-                output.complete();
+                connection.output().complete();
             }
-            boolean waits = !abandoned && config.getSoLinger() != 0
-                    && (accepted && state == State.CONNECTING && opening != null
-                    || state == State.ACTIVE && lane.mustLinger(output.isDrained()));
-            return waits ? UcxSocketChannel.this::lingerThenClose : null;
+            boolean waits = closing.mayWait() && (accepted && state == State.CONNECTING && connecting.isUnderWay()
+                    || state == State.ACTIVE && connection.mustLinger());
+            return waits ? closeTask -> closing.begin(connection, closeTask) : null;
         }
     }
 
@@ -333,8 +307,8 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
 
     @Override
     protected void doBeginRead() {
-        if (input != null) {
-            input.beginRead();
+        if (connection != null) {
+            connection.input().beginRead();
         } else {
             readBeforeConnect = true;
         }
@@ -347,8 +321,8 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
             return;
         }
         readBeforeConnect = false;
-        if (input != null) {
-            input.cancelRead();
+        if (connection != null) {
+            connection.input().cancelRead();
         }
     }
 
@@ -360,7 +334,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     /** An exception that nobody expected is this channel's matter, and not its loop's. */
     void faulted(RuntimeException cause) {
         logger.warn("{} is closed because of an unexpected exception.", this, cause);
-        abandoned = true;
+        closing.hurry();
         if (state == State.ACTIVE) {
             pipeline().fireExceptionCaught(cause);
         }
@@ -373,7 +347,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
      * that goes when this side neither writes nor reads any more does what is expected of it.
      */
     void lost(IOException cause) {
-        if (lane.closeReason() != CloseReason.ORDERLY) {
+        if (!connection.hasEndedInOrder()) {
             pipeline().fireExceptionCaught(cause);
         }
         // With the reason, rather than with the close that follows from it.
@@ -385,7 +359,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
 
     /** The connection is lost: fails what waits to be sent. */
     void failWaiting() {
-        if (state == State.ACTIVE && !output.isDrained()) {
+        if (state == State.ACTIVE && !isDrained()) {
             ((UcxSocketUnsafe) unsafe()).flushNow();
         }
     }
@@ -394,21 +368,13 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
 
     @Override
     protected void doWrite(ChannelOutboundBuffer in) throws Exception {
-        try {
-            output.write();
-        } catch (IOException e) {
-            if (!config.isAutoClose() || !lane.isReadable() && !lane.isEnding()) {
-                throw e;
-            }
-            // Netty would close the channel, and with it goes what the peer has sent before it went.
-            output.failFlushed(in, e);
-        }
+        connection.write(in);
         halfClose.advance();
     }
 
     void continueWriting() {
         if (isLingering()) {
-            linger.advance();
+            closing.advance();
         } else if (state == State.ACTIVE) {
             ((UcxSocketUnsafe) unsafe()).flushNow();
             halfClose.advance();
@@ -424,38 +390,23 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
 
     /** Ends the wait for a peer that has not taken everything. */
     void cutLinger() {
-        if (isLingering()) {
-            linger.end();
-        }
+        closing.cut();
     }
 
     /** The same, if the time for it has come; the loop does not run its timers any more. */
     void checkLinger() {
-        if (isLingering()) {
-            linger.checkTimeout();
-        }
+        closing.checkTimeout();
     }
 
     @Override
     void abandon() {
-        abandoned = true;
+        closing.hurry();
         super.abandon();
         cutLinger();
         // After a close that has waited Netty leaves it to a task, which a loop that has ended does not take.
-        if (linger != null && writes != null) {
+        if (closing.hasWaited() && writes != null) {
             ChannelOutput.failAll(writes, new ClosedChannelException());
         }
-    }
-
-    private void lingerThenClose(Runnable closeTask) {
-        linger = new Linger(eventLoop(), config, closeTask);
-        if (state == State.CONNECTING) {
-            state = State.DECLINING;
-        } else {
-            state = State.LINGERING;
-            linger.opened(lane, output);
-        }
-        linger.start();
     }
 
     @Override
@@ -471,36 +422,21 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         }
         state = State.CLOSED;
         OrderlyExit.remove(this);
-        if (opening != null) {
-            Opening given = opening;
-            opening = null;
-            given.cancel();
+        if (connecting.isUnderWay()) {
+            connecting.cancel();
         } else if (wasActive && (before == State.ACTIVE || before == State.LINGERING)) {
-            metrics.closed(closeReason(before));
+            metrics.closed(connection.closeReason(before == State.LINGERING, config.getSoLinger() == 0));
         }
         halfClose.closed();
         closeSocket(config.getSoLinger() == 0);
     }
 
-    private CloseReason closeReason(State before) {
-        CloseReason reason = lane.closeReason();
-        if (reason != CloseReason.ABORTED || config.getSoLinger() == 0) {
-            return reason;
-        }
-        if (!lane.mustLinger(output.isDrained())) {
-            // The kernel delivers what it has been given, and then the end.
-            return CloseReason.ORDERLY;
-        }
-        return before == State.LINGERING ? CloseReason.CLOSE_TIMED_OUT : reason;
-    }
-
     private void closeSocket(boolean reset) {
-        if (lane != null) {
-            lane.close(reset);
-            output.closed();
+        if (connection != null) {
+            connection.close(reset);
         }
         // A lane sees to a reset itself.
-        socket.close(loop, reset && lane == null);
+        socket.close(loop, reset && connection == null);
         if (channelId != 0) {
             loop.engine().releaseChannelId(channelId);
             channelId = 0;
@@ -535,12 +471,12 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
 
     @Override
     boolean isDrained() {
-        return output.isDrained();
+        return connection.output().isDrained();
     }
 
     @Override
     boolean canEndOutput() {
-        return lane.isOutputOpen();
+        return connection.lane().isOutputOpen();
     }
 
     @Override
@@ -552,17 +488,12 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         }
         halfClose.outputEnded();
         if (state == State.ACTIVE) {
-            if (lane.failure() != null && lane.closeReason() != CloseReason.ORDERLY) {
-                // Open only because there is still something to be read.
-                throw lane.failure();
-            }
-            lane.finish(isInputShutdown() && !lane.isInputFinished());
-            lane.settle();
+            connection.endOutput();
         }
     }
 
     @Override
     void endInputNow() {
-        input.shutdown();
+        connection.input().shutdown();
     }
 }
