@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             AllCommand.class, WorkCommand.Latency.class, WorkCommand.Throughput.class, WorkCommand.Bidirectional.class,
             WorkCommand.Connect.class, WorkCommand.Memory.class, WorkCommand.Idle.class, WorkCommand.Fairness.class,
-            WorkCommand.Many.class, WorkCommand.Start.class},
+            WorkCommand.Many.class, WorkCommand.Start.class, CallCommand.Unary.class, CallCommand.Stream.class},
         footer = {
             "",
             "Examples:",
@@ -51,7 +51,8 @@ public final class Benchmark implements Callable<Integer> {
 
     /** What a work takes if it is not told. */
     static final class Defaults implements IDefaultValueProvider {
-        private static final Map<String, String> SIZES = Map.of("fairness", "1k", "many", "16");
+        private static final Map<String, String> SIZES = Map.of("fairness", "1k", "many", "16",
+                "grpc-unary", "100", "grpc-stream", "100");
         private static final Map<String, String> CONNECTIONS = Map.of("connect", "16", "memory", "1,100,1000,4000",
                 "idle", "1000", "fairness", "17", "many", "10000");
 

@@ -24,12 +24,7 @@ import java.util.stream.Collectors;
 import org.HdrHistogram.AbstractHistogram;
 
 /** The client's half of a measurement: connects, warms up, waits at the barrier, measures. Not for an event loop. */
-final class BenchmarkClient implements AutoCloseable {
-    /** Where a client waits until its parent has seen to the server. */
-    interface Barrier {
-        void await() throws InterruptedException;
-    }
-
+final class BenchmarkClient implements MeasuredClient {
     private static final int CONNECT_TIMEOUT_MILLIS = 10_000;
     /** Connections made at the same time; few enough for the backlog of any server. */
     private static final int CONNECT_BATCH = 64;
@@ -40,6 +35,7 @@ final class BenchmarkClient implements AutoCloseable {
     private final Task task;
     private final InetSocketAddress server;
     private final Compilers compilers;
+    private final Tls tls;
     private final Barrier barrier;
     private final EventLoopGroup group;
     private final long[] threads;
@@ -51,19 +47,22 @@ final class BenchmarkClient implements AutoCloseable {
     BenchmarkClient(Task task, HostAndPort server, long serverPid, Barrier barrier) throws InterruptedException {
         this.task = task;
         this.server = server.resolve();
+        tls = Tls.ofClient(task);
         compilers = new Compilers(ProcessHandle.current().pid(), serverPid);
         this.barrier = barrier;
         group = task.setting().transport().newEventLoopGroup(task.scenario().loops());
         threads = Loops.start(group);
     }
 
-    ClientResult measure() throws InterruptedException {
+    @Override
+    public ClientResult measure() throws InterruptedException {
         return switch (task.scenario().work()) {
             case LATENCY, THROUGHPUT, BIDIRECTIONAL, MANY -> new Exchange(this).measure();
             case CONNECT -> new Connects(this).measure();
             case MEMORY, IDLE -> new Idleness(this).measure();
             case FAIRNESS -> new Fairness(this).measure();
-            case START -> throw new IllegalStateException("nothing is started but processes");
+            case START, GRPC_UNARY, GRPC_STREAM ->
+                    throw new IllegalStateException(task.scenario().work() + " is the work of others");
         };
     }
 
@@ -117,6 +116,7 @@ final class BenchmarkClient implements AutoCloseable {
                 .handler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel channel) {
+                        tls.addTo(channel, server);
                         channel.pipeline().addLast(handler);
                     }
                 })

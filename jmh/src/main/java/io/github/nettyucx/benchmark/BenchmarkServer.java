@@ -16,7 +16,7 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 
 /** Accepts connections of benchmark clients until it is stopped. */
-final class BenchmarkServer implements AutoCloseable {
+final class BenchmarkServer implements MeasuredServer {
     private static final int BACKLOG = 4096;
     private static final long SHUTDOWN_SECONDS = 5;
     /** Netty's default of the upper mark; and what an entry of the outbound buffer counts beside its bytes. */
@@ -39,6 +39,7 @@ final class BenchmarkServer implements AutoCloseable {
         // One group, so that a scenario of one loop has one on each side.
         var group = transport.newEventLoopGroup(task.scenario().loops());
         var threads = Loops.start(group);
+        var tls = Tls.ofServer(task);
         var bootstrap = new ServerBootstrap();
         if (task.scenario().receiveBuffer() > 0) {
             bootstrap.childOption(ChannelOption.SO_RCVBUF, task.scenario().receiveBuffer());
@@ -52,6 +53,7 @@ final class BenchmarkServer implements AutoCloseable {
                 .childHandler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel connection) {
+                        tls.addTo(connection);
                         connection.pipeline().addLast(new ServerHandler());
                     }
                 })
@@ -74,16 +76,18 @@ final class BenchmarkServer implements AutoCloseable {
         return HostAndPort.of((InetSocketAddress) channel.localAddress());
     }
 
-    ProcessState state() {
+    @Override
+    public ProcessState state() {
         return ProcessState.now(threads);
     }
 
-    /** Makes {@link #awaitStop} return; safe from any thread, and more than once. */
-    void stop() {
+    @Override
+    public void stop() {
         channel.close();
     }
 
-    void awaitStop() throws InterruptedException {
+    @Override
+    public void awaitStop() throws InterruptedException {
         channel.closeFuture().sync();
     }
 

@@ -86,19 +86,24 @@ final class Charts {
         var scenario = row.scenario();
         return scenario.work() + (horizontal.equals("connections") ? ", " + new ByteSize(scenario.size())
                 : ", " + scenario.connections() + " connection(s)")
+                + (scenario.executor() == null ? "" : ", " + scenario.active() + " at a time, " + scenario.executor()
+                + " executor")
+                + (scenario.isPlain() ? "" : ", " + scenario.security())
                 + (scenario.isPinned() ? ", pinned " + scenario.pinning() : "");
     }
 
     /** What scenarios have in common that differ in the message size only. */
     static Scenario withoutSize(Scenario s) {
         return new Scenario(s.work(), 1, s.connections(), s.active(), s.loops(), 1,
-                s.receiveBuffer(), s.operations(), s.seconds(), s.serverCpus(), s.clientCpus());
+                s.receiveBuffer(), s.operations(), s.seconds(), s.serverCpus(), s.clientCpus(), s.security(),
+                s.executor());
     }
 
     /** Scenarios with all connections active belong together, and so do those with the same number of them. */
     private static Scenario withoutConnections(Scenario s) {
         return new Scenario(s.work(), s.size(), 1, s.active() == s.connections() ? 0 : s.active(), s.loops(),
-                s.flush(), s.receiveBuffer(), s.operations(), s.seconds(), s.serverCpus(), s.clientCpus());
+                s.flush(), s.receiveBuffer(), s.operations(), s.seconds(), s.serverCpus(), s.clientCpus(), s.security(),
+                s.executor());
     }
 
     private static <K> Map<K, List<ResultFile.Result>> group(List<ResultFile.Result> rows,

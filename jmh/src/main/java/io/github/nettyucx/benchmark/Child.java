@@ -30,6 +30,16 @@ final class Child {
     /** To a client that is ready: measure. To one that has reported the result: disconnect, and end. */
     static final String GO = "go";
 
+    /** What a child process does. */
+    interface Body {
+        void run() throws Exception;
+    }
+
+    /** Starts a client. */
+    interface ClientSource {
+        MeasuredClient start(MeasuredClient.Barrier barrier) throws Exception;
+    }
+
     private Child() {
     }
 
@@ -42,18 +52,33 @@ final class Child {
      * @param args the role, the task as JSON, and for a client the server's address and process
      */
     public static void main(String[] args) {
-        // What is worth a user's attention passes, the version of a library does not.
-        Logger.getLogger("io.github.nettyucx").setLevel(Level.WARNING);
-        var exitCode = 1;
-        try {
+        run(() -> {
             var task = Json.LINE.fromJson(args[1], Task.class);
             task.setting().apply();
             task.setting().transport().ensureAvailable();
             if (args[0].equals(SERVER)) {
                 serve(task);
             } else {
-                measure(task, HostAndPort.parse(args[2]), Long.parseLong(args[3]));
+                measure(barrier -> client(task, HostAndPort.parse(args[2]), Long.parseLong(args[3]), barrier));
             }
+        });
+    }
+
+    private static MeasuredClient client(Task task, HostAndPort server, long serverPid, MeasuredClient.Barrier barrier)
+            throws InterruptedException {
+        return task.scenario().work().isOfCalls() ? new CallClient(task, server, serverPid, barrier)
+                : new BenchmarkClient(task, server, serverPid, barrier);
+    }
+
+    /**
+     * Runs what a child process does, tells its parent if that fails, and ends the process.
+     */
+    static void run(Body body) {
+        // What is worth a user's attention passes, the version of a library does not.
+        Logger.getLogger("io.github.nettyucx").setLevel(Level.WARNING);
+        var exitCode = 1;
+        try {
+            body.run();
             exitCode = 0;
         } catch (Throwable t) {
             System.out.println(FAILURE + URLEncoder.encode(Explanation.of(t), StandardCharsets.UTF_8));
@@ -63,23 +88,35 @@ final class Child {
         }
     }
 
-    private static void serve(Task task) throws InterruptedException {
-        try (var server = BenchmarkServer.start(task)) {
+    private static void serve(Task task) throws Exception {
+        if (task.scenario().work().isOfCalls()) {
+            var server = CallServer.start(task);
+            serve(server, server.address().toString());
+        } else {
+            var server = BenchmarkServer.start(task);
+            serve(server, server.address().toString());
+        }
+    }
+
+    /** Until the parent wants it to end, or is gone. */
+    static void serve(MeasuredServer started, String address) throws InterruptedException {
+        try (var server = started) {
             ParentProcess.onceGone(server::stop, order -> {
                 if (order.equals(TELL_CLEAN_STATE)) {
                     ProcessState.collectGarbage();
                 }
                 System.out.println(STATE + Json.LINE.toJson(server.state()));
             });
-            System.out.println(LISTENING + server.address());
+            System.out.println(LISTENING + address);
             server.awaitStop();
         }
     }
 
-    private static void measure(Task task, HostAndPort server, long serverPid) throws Exception {
+    /** Measures once, and ends when the parent has taken the result. */
+    static void measure(ClientSource source) throws Exception {
         var go = new Semaphore(0);
         ParentProcess.onceGone(() -> Runtime.getRuntime().halt(1), _ -> go.release());
-        try (var client = new BenchmarkClient(task, server, serverPid, () -> {
+        try (var client = source.start(() -> {
             System.out.println(READY);
             go.acquire();
         })) {

@@ -94,7 +94,8 @@ final class ClientHandler extends ChannelInboundHandlerAdapter {
     private void begin() {
         if (message == null || message.readableBytes() != phase.size()) {
             releaseMessage();
-            message = ctx.alloc().directBuffer(phase.size()).writeZero(phase.size());
+            // As large as it may be: TLS would have it grow, to collect what follows it in one record.
+            message = ctx.alloc().directBuffer(phase.size(), phase.size()).writeZero(phase.size());
         }
         var header = ctx.alloc().directBuffer(Phase.HEADER);
         phase.encode(header);

@@ -49,7 +49,7 @@ final class Connects {
                 Durations.percentiles(histogram), Durations.encode(histogram)), before, after);
     }
 
-    /** Tries for as long as {@link Exchange} does, or until many of the ports are used. */
+    /** Tries for as long as {@link Calibration} does, or until many of the ports are used. */
     private long fittingIntoTheTime() throws InterruptedException {
         var second = scenario.seconds() * 1e9;
         long nanos;
@@ -61,9 +61,9 @@ final class Connects {
             nanos = run(TRIAL, new SynchronizedHistogram(Durations.newHistogram()));
             spent += nanos;
             made += TRIAL;
-            rest = client.compilers().nanos() - compiled < Exchange.RESTS * nanos;
-        } while (made < MOST_TRIED && (spent < Exchange.COMPILED_AFTER * second
-                || !rest && spent < Exchange.COMPILED_BEFORE * second));
+            rest = client.compilers().nanos() - compiled < Calibration.RESTS * nanos;
+        } while (made < MOST_TRIED && (spent < Calibration.COMPILED_AFTER * second
+                || !rest && spent < Calibration.COMPILED_BEFORE * second));
         return Math.round(TRIAL * second / nanos);
     }
 

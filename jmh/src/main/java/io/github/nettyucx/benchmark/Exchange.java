@@ -4,23 +4,10 @@ package io.github.nettyucx.benchmark;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.AbstractHistogram;
 
 /** Latency and throughput: all active connections do the same, each so many times; beside many others or alone. */
 final class Exchange {
-    /** A connection is tried for at least this share of a measurement's time, to learn how many operations fit. */
-    private static final double TRIAL = 0.4;
-    /** Of the time of a measurement: how long is tried at least, and how long at most until the compilers rest. */
-    static final int COMPILED_AFTER = 2;
-    static final int COMPILED_BEFORE = 20;
-    /** The compilers rest when both processes' have taken less than this share of a processor, for that long. */
-    static final double RESTS = 0.03;
-    private static final double RESTS_FOR = 0.5;
-    private static final int LARGEST_STEP = 16;
-    /** This part of the measured operations is made before, without being measured. */
-    private static final int WARMUP = 10;
-
     private final BenchmarkClient client;
     private final Scenario scenario;
 
@@ -35,10 +22,9 @@ final class Exchange {
         if (scenario.work() == Work.MANY) {
             Minutely.start(client.handlers().subList(scenario.active(), scenario.connections()));
         }
-        // What is tried takes the same way as what is measured: the JIT compiles branches that were taken.
         var unused = histograms(active);
-        var operations = scenario.operations() > 0 ? scenario.operations() : calibrate(active, unused);
-        client.runAll(active, phase(Math.ceilDiv(operations, WARMUP)), unused);
+        var operations = Calibration.warmUp(scenario, client.compilers(),
+                count -> client.runAll(active, phase(count), unused));
         var histograms = histograms(active);
         client.awaitStart();
 
@@ -50,35 +36,6 @@ final class Exchange {
 
     private static List<AbstractHistogram> histograms(List<ClientHandler> active) {
         return active.stream().map(_ -> (AbstractHistogram) Durations.newHistogram()).toList();
-    }
-
-    /** How many operations fit into the time. What is tried for that also has the code compiled. */
-    private long calibrate(List<ClientHandler> active, List<AbstractHistogram> unused) throws InterruptedException {
-        var second = TimeUnit.SECONDS.toNanos(1) * scenario.seconds();
-        var enough = second * TRIAL;
-        var operations = 1L;
-        var nanos = client.runAll(active, phase(operations), unused);
-        var spent = nanos;
-        while (nanos < enough && spent < 3 * enough) {
-            operations *= (long) Math.clamp(Math.ceil(enough / nanos), 2, LARGEST_STEP);
-            nanos = client.runAll(active, phase(operations), unused);
-            spent += nanos;
-        }
-        // On a processor that the compiler has to share it would be the compiler that is measured.
-        boolean rest;
-        long times;
-        do {
-            var compiled = client.compilers().nanos();
-            times = 0;
-            nanos = 0;
-            do {
-                nanos += client.runAll(active, phase(operations), unused);
-                times++;
-            } while (nanos < RESTS_FOR * second);
-            spent += nanos;
-            rest = client.compilers().nanos() - compiled < RESTS * nanos;
-        } while (spent < COMPILED_AFTER * second || !rest && spent < COMPILED_BEFORE * second);
-        return Math.max(1, Math.round(times * operations * second / nanos));
     }
 
     private Phase phase(long operations) {

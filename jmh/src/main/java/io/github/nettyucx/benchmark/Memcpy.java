@@ -27,7 +27,7 @@ record Memcpy() implements Contender {
     }
 
     static boolean knows(Scenario scenario) {
-        return scenario.work() == Work.THROUGHPUT && scenario.connections() == 1;
+        return scenario.work() == Work.THROUGHPUT && scenario.connections() == 1 && scenario.isPlain();
     }
 
     @Override

@@ -62,9 +62,9 @@ record Perftest(Lane lanes, Path home) implements Contender {
         return Files.isExecutable(home.resolve("bin/ucx_perftest")) ? home.toAbsolutePath() : null;
     }
 
-    /** Of the works, it knows these; and of the lanes, those of UCX. */
+    /** Of the works, it knows these, without TLS; and of the lanes, those of UCX. */
     static boolean knows(Scenario scenario, Lane lane) {
-        return lane != Lane.SOCKET && scenario.connections() == 1
+        return lane != Lane.SOCKET && scenario.connections() == 1 && scenario.isPlain()
                 && (scenario.work() == Work.LATENCY || scenario.work() == Work.THROUGHPUT);
     }
 

@@ -2,6 +2,7 @@
 package io.github.nettyucx.benchmark;
 
 import io.github.nettyucx.examples.ByteSize;
+import io.github.nettyucx.examples.Security;
 import java.util.Locale;
 
 /**
@@ -9,7 +10,8 @@ import java.util.Locale;
  *
  * @param size of a message, in bytes; of fairness: of the messages of the one that sends all it can
  * @param connections how many there are; of connect: how many are made at the same time
- * @param active how many of them are in use, of latency; of many: how many are busy
+ * @param active how many of them are in use, of latency; of many: how many are busy; of gRPC: how many calls are under way
+ *         at the same time
  * @param loops event loops on each side
  * @param flush messages that are written between two flushes
  * @param receiveBuffer {@code SO_RCVBUF} of all connections in bytes, or 0 for what the transport chooses
@@ -17,9 +19,33 @@ import java.util.Locale;
  * @param seconds how long a measurement is to take, if {@code operations} is 0
  * @param serverCpus the processors of the server as {@code taskset -c} takes them, or {@code null} for all
  * @param clientCpus likewise of the client
+ * @param security whether connections have TLS, of all works but {@link Work#START}
+ * @param executor of gRPC, and {@code null} of other works
  */
 record Scenario(Work work, int size, int connections, int active, int loops, int flush,
-                int receiveBuffer, long operations, double seconds, String serverCpus, String clientCpus) {
+                int receiveBuffer, long operations, double seconds, String serverCpus, String clientCpus,
+                Security security, CallExecutor executor) {
+
+    /** Without TLS, and not of gRPC. */
+    Scenario(Work work, int size, int connections, int active, int loops, int flush, int receiveBuffer, long operations,
+             double seconds, String serverCpus, String clientCpus) {
+        this(work, size, connections, active, loops, flush, receiveBuffer, operations, seconds, serverCpus, clientCpus,
+                Security.PLAINTEXT, null);
+    }
+
+    Scenario with(Security other) {
+        return new Scenario(work, size, connections, active, loops, flush, receiveBuffer, operations, seconds, serverCpus,
+                clientCpus, other, executor);
+    }
+
+    Scenario with(CallExecutor other) {
+        return new Scenario(work, size, connections, active, loops, flush, receiveBuffer, operations, seconds, serverCpus,
+                clientCpus, security, other);
+    }
+
+    boolean isPlain() {
+        return security == Security.PLAINTEXT;
+    }
 
     /** How many messages are written between two flushes: the published benchmarks' choice, for their three sizes. */
     static int defaultFlush(int size) {
@@ -42,17 +68,24 @@ record Scenario(Work work, int size, int connections, int active, int loops, int
     public String toString() {
         var text = new StringBuilder(work.toString());
         switch (work) {
-            case LATENCY, FAIRNESS, MANY -> text.append(' ').append(new ByteSize(size));
+            case LATENCY, FAIRNESS, MANY, GRPC_UNARY, GRPC_STREAM -> text.append(' ').append(new ByteSize(size));
             case THROUGHPUT, BIDIRECTIONAL ->
                     text.append(' ').append(new ByteSize(size)).append(" flush ").append(flush);
             case CONNECT, MEMORY, IDLE, START -> { }
         }
-        text.append(String.format(Locale.ROOT, ", %,d connection%s", connections, connections == 1 ? "" : "s"));
-        if (active != connections && work != Work.MANY) {
-            text.append(", ").append(active).append(" active");
+        if (work.isOfCalls()) {
+            text.append(String.format(Locale.ROOT, ", %,d at a time, %s executor", active, executor));
+        } else {
+            text.append(String.format(Locale.ROOT, ", %,d connection%s", connections, connections == 1 ? "" : "s"));
+            if (active != connections && work != Work.MANY) {
+                text.append(", ").append(active).append(" active");
+            }
         }
         if (loops > 1) {
             text.append(", ").append(loops).append(" loops");
+        }
+        if (!isPlain()) {
+            text.append(", ").append(security);
         }
         if (receiveBuffer > 0) {
             text.append(", SO_RCVBUF ").append(new ByteSize(receiveBuffer));

@@ -53,7 +53,8 @@ final class ServerHandler extends ChannelInboundHandlerAdapter {
         if (phase.kind() == Phase.Kind.BOTH_WAYS) {
             if (message == null || message.readableBytes() != phase.size()) {
                 releaseMessage();
-                message = ctx.alloc().directBuffer(phase.size()).writeZero(phase.size());
+                // As large as it may be: TLS would have it grow, to collect what follows it in one record.
+                message = ctx.alloc().directBuffer(phase.size(), phase.size()).writeZero(phase.size());
             }
             sender.start(phase, message);
         }

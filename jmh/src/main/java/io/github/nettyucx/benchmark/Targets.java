@@ -3,6 +3,7 @@ package io.github.nettyucx.benchmark;
 
 import io.github.nettyucx.examples.ByteSize;
 import io.github.nettyucx.examples.Lane;
+import io.github.nettyucx.examples.Security;
 import io.github.nettyucx.examples.Setting;
 import io.github.nettyucx.examples.TextTable;
 import io.github.nettyucx.examples.TransportKind;
@@ -20,6 +21,9 @@ final class Targets {
     /** The system counts processor time in hundredths of a second, and the least interruption is a per cent of a second. */
     private static final double IDLE_SECONDS = 10;
     private static final int SMALL = 16;
+    /** What a message of gRPC carries. */
+    private static final int PAYLOAD = 100;
+    private static final int CALLS = 32;
     private static final int MEDIUM = 1024;
     private static final int LARGE = 64 * 1024;
     private static final int LARGEST = 1024 * 1024;
@@ -55,6 +59,8 @@ final class Targets {
         connections();
         sharedCores();
         starts();
+        encrypted();
+        calls();
     }
 
     /** In the order in which they are measured. */
@@ -199,11 +205,11 @@ final class Targets {
 
     private void sharedCores() {
         againstEpoll("RTT 16 B, both loops on one core, shm",
-                scenario(Work.LATENCY, SMALL, 1, 1, 1, "0", "0"), Metric.P50);
+                scenario(Work.LATENCY, SMALL, 1, 1, 1, "0", "0"), Metric.P50, 1.1);
         againstEpoll("16 B flush 64, both loops on one core, shm",
-                scenario(Work.THROUGHPUT, SMALL, 1, 1, 1, "0", "0"), Metric.RATE);
+                scenario(Work.THROUGHPUT, SMALL, 1, 1, 1, "0", "0"), Metric.RATE, 1.1);
         againstEpoll("16 B, 4 connections, 4 loops each on 2 cores, shm",
-                scenario(Work.LATENCY, SMALL, 4, 4, 4, "0,1", "0,1"), Metric.RATE);
+                scenario(Work.LATENCY, SMALL, 4, 4, 4, "0,1", "0,1"), Metric.RATE, 1.1);
     }
 
     private void starts() {
@@ -218,14 +224,38 @@ final class Targets {
         row(start, NIO);
     }
 
-    private void againstEpoll(String what, Scenario scenario, Metric metric) {
-        target(what, row(scenario, SHM), metric, row(scenario, EPOLL), 1.1);
+    private void encrypted() {
+        againstEpoll("RTT 16 B, TLS, shm",
+                scenario(Work.LATENCY, SMALL, 1, 1, 1, "0", "1").with(Security.TLS), Metric.P50, 1);
+        againstEpoll("64 KiB flush 4, TLS, shm",
+                scenario(Work.THROUGHPUT, LARGE, 1, 1, 1, "0", "1").with(Security.TLS), Metric.RATE, 1);
+    }
+
+    private void calls() {
+        for (var security : Security.values()) {
+            for (var executor : CallExecutor.values()) {
+                var plainAndDirect = security == Security.PLAINTEXT && executor == CallExecutor.DIRECT;
+                calls(Work.GRPC_UNARY, 1, executor, security, plainAndDirect ? 8 : 1);
+                calls(Work.GRPC_STREAM, 1, executor, security, plainAndDirect ? 15 : 1);
+                calls(Work.GRPC_UNARY, CALLS, executor, security, 1);
+            }
+        }
+    }
+
+    private void calls(Work work, int atATime, CallExecutor executor, Security security, double bound) {
+        var scenario = scenario(work, PAYLOAD, 1, atATime, 1, "0", "1").with(executor).with(security);
+        againstEpoll(work + " " + new ByteSize(PAYLOAD) + ", " + atATime + " at a time, " + executor + " executor"
+                + (security == Security.TLS ? ", TLS" : "") + ", shm", scenario, Metric.RATE, bound);
+    }
+
+    private void againstEpoll(String what, Scenario scenario, Metric metric, double bound) {
+        target(what, row(scenario, SHM), metric, row(scenario, EPOLL), bound);
     }
 
     private Scenario scenario(Work work, int size, int connections, int active, int loops, String server,
                               String client) {
         return new Scenario(work, size, connections, active, loops,
-                work.isOfRoundTrips() ? 1 : Scenario.defaultFlush(size), 0, 0,
+                work.isOfRoundTrips() || work.isOfCalls() ? 1 : Scenario.defaultFlush(size), 0, 0,
                 work == Work.IDLE ? Math.max(seconds, IDLE_SECONDS) : seconds, server, client);
     }
 

@@ -23,7 +23,11 @@ enum Work {
     /** One connection sends all it can; the others, on the same loop, take turns to make a round trip. */
     FAIRNESS(List.of(Metric.P50, Metric.P99, Metric.P999, Metric.RATE, Metric.HOT_RATE)),
     /** As {@link #LATENCY}, among many connections that make a round trip a minute each, on the same loop. */
-    MANY(List.of(Metric.P50, Metric.P99, Metric.P999, Metric.RATE));
+    MANY(List.of(Metric.P50, Metric.P99, Metric.P999, Metric.RATE)),
+    /** Unary calls of gRPC on one connection, so many at a time: each that ends begins the next. */
+    GRPC_UNARY(List.of(Metric.RATE, Metric.P50, Metric.P99, Metric.P999)),
+    /** Bidirectional streams of gRPC on one connection, so many at a time: each has one message under way. */
+    GRPC_STREAM(List.of(Metric.RATE, Metric.P50, Metric.P99, Metric.P999));
 
     private final List<Metric> metrics;
 
@@ -33,6 +37,11 @@ enum Work {
 
     List<Metric> metrics() {
         return metrics;
+    }
+
+    /** Whether these are calls of gRPC. */
+    boolean isOfCalls() {
+        return this == GRPC_UNARY || this == GRPC_STREAM;
     }
 
     /** Whether each active connection makes one round trip after the other. */
@@ -53,6 +62,6 @@ enum Work {
     /** The name by which the command line knows it. */
     @Override
     public String toString() {
-        return name().toLowerCase(Locale.ROOT);
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

@@ -3,6 +3,7 @@ package io.github.nettyucx.benchmark;
 
 import io.github.nettyucx.examples.ByteSize;
 import io.github.nettyucx.examples.Count;
+import io.github.nettyucx.examples.Security;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -27,7 +28,7 @@ abstract class WorkCommand implements Callable<Integer> {
 
     private final Work work;
 
-    private WorkCommand(Work work) {
+    WorkCommand(Work work) {
         this.work = work;
     }
 
@@ -85,6 +86,9 @@ abstract class WorkCommand implements Callable<Integer> {
                         + "before as warm-up.")
         private Long operations;
 
+        @Option(names = "--tls", description = "Encrypt all connections, by the JDK's TLS.")
+        private boolean tls;
+
         private WithMessages(Work work) {
             super(work);
         }
@@ -103,7 +107,8 @@ abstract class WorkCommand implements Callable<Integer> {
             for (var size : Sizes.flatten(sizes)) {
                 for (var count : connections) {
                     scenarios.add(scenario(size, Math.toIntExact(count), active(Math.toIntExact(count)), flush(size),
-                            operations == null ? 0 : operations));
+                            operations == null ? 0 : operations)
+                            .with(tls ? Security.TLS : Security.PLAINTEXT));
                 }
             }
             return scenarios;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.benchmark;
+
+import java.util.concurrent.TimeUnit;
+
+/** Finds out how many operations fit into the time of a measurement. What is tried for that also has the code compiled. */
+final class Calibration {
+    /** It is tried for at least this share of a measurement's time, to learn how many operations fit. */
+    private static final double TRIAL = 0.4;
+    /** Of the time of a measurement: how long is tried at least, and how long at most until the compilers rest. */
+    static final int COMPILED_AFTER = 2;
+    static final int COMPILED_BEFORE = 20;
+    /** The compilers rest when both processes' have taken less than this share of a processor, for that long. */
+    static final double RESTS = 0.03;
+    private static final double RESTS_FOR = 0.5;
+    private static final int LARGEST_STEP = 16;
+    /** This part of the measured operations is made before, without being measured. */
+    private static final int WARMUP = 10;
+
+    /** What is tried, in the same way as it is measured: the JIT compiles branches that were taken. */
+    interface Trial {
+        /** @return how long it took, in nanoseconds */
+        long run(long operations) throws InterruptedException;
+    }
+
+    private Calibration() {
+    }
+
+    /**
+     * How many operations are to be measured. Everything is compiled and warm then.
+     *
+     * @param compilers of both processes
+     */
+    static long warmUp(Scenario scenario, Compilers compilers, Trial trial) throws InterruptedException {
+        var operations = scenario.operations() > 0 ? scenario.operations()
+                : fittingIntoTheTime(scenario.seconds(), compilers, trial);
+        trial.run(Math.ceilDiv(operations, WARMUP));
+        return operations;
+    }
+
+    private static long fittingIntoTheTime(double seconds, Compilers compilers, Trial trial)
+            throws InterruptedException {
+        var second = TimeUnit.SECONDS.toNanos(1) * seconds;
+        var enough = second * TRIAL;
+        var operations = 1L;
+        var nanos = trial.run(operations);
+        var spent = nanos;
+        while (nanos < enough && spent < 3 * enough) {
+            operations *= (long) Math.clamp(Math.ceil(enough / nanos), 2, LARGEST_STEP);
+            nanos = trial.run(operations);
+            spent += nanos;
+        }
+        // On a processor that the compiler has to share it would be the compiler that is measured.
+        boolean rest;
+        long times;
+        do {
+            var compiled = compilers.nanos();
+            times = 0;
+            nanos = 0;
+            do {
+                nanos += trial.run(operations);
+                times++;
+            } while (nanos < RESTS_FOR * second);
+            spent += nanos;
+            rest = compilers.nanos() - compiled < RESTS * nanos;
+        } while (spent < COMPILED_AFTER * second || !rest && spent < COMPILED_BEFORE * second);
+        return Math.max(1, Math.round(times * operations * second / nanos));
+    }
+}
