@@ -34,6 +34,11 @@ final class CommonOptions {
             description = "Measure epoll's clients of a ucx server, too: ordinary TCP at the same port.")
     private boolean plain;
 
+    @Option(names = "--aeron",
+            description = "Measure Aeron over shared memory, too: one connection and messages of up to 1 KiB, latency and "
+                    + "throughput.")
+    private boolean aeron;
+
     @Option(names = "--wait", paramLabel = "HOW[,HOW]", hideParamSyntax = true, split = ",",
             converter = Choice.OfWaitMode.class,
             description = "How ucx waits: spin, adaptive or park; several with commas. Default: adaptive.")
@@ -91,6 +96,10 @@ final class CommonOptions {
     static Contender plainClients() {
         return new NettyContender(new Setting(TransportKind.UCX, Lane.AUTO, WaitMode.ADAPTIVE),
                 new Setting(TransportKind.EPOLL, Lane.AUTO, null));
+    }
+
+    boolean hasAeron() {
+        return aeron;
     }
 
     boolean hasUcx() {

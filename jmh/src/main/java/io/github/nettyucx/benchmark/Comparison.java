@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Whom rows are compared with: the other transports, and what UCX itself can do. */
+/** Whom rows are compared with: the other transports, and what can be done without Netty. */
 final class Comparison {
     /** What {@code ucx_perftest} reaches over the same lane. */
     static final String LIMIT = "limit";
@@ -23,6 +23,9 @@ final class Comparison {
                 .forEach(names::add);
         if (rows.stream().anyMatch(row -> row.contender() instanceof Perftest)) {
             names.add(LIMIT);
+        }
+        if (rows.stream().anyMatch(row -> row.contender() instanceof AeronIpc)) {
+            names.add(new AeronIpc().name());
         }
         // A table of one contender has nobody to be compared with.
         return rows.stream().map(row -> row.contender().name()).distinct().count() == 1 ? List.of() : names;

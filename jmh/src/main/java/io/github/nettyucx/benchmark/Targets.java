@@ -71,6 +71,7 @@ final class Targets {
     private void latency() {
         var small = roundTrips(SMALL);
         beyondLimit("RTT 16 B, shm", small, 0.5);
+        row(small, new AeronIpc());
         var large = roundTrips(LARGE);
         ofLimit("RTT 64 KiB, shm", large, SHM, Metric.P50, 1 / 1.1);
         var largest = roundTrips(LARGEST);
@@ -118,6 +119,9 @@ final class Targets {
         row(scenario, SHM);
         limit(scenario, Lane.SHM);
         peers(scenario, new ByteSize(size) + " flush " + scenario.flush(), Metric.RATE);
+        if (AeronIpc.knows(scenario)) {
+            row(scenario, new AeronIpc());
+        }
         row(scenario, new Memcpy());
         return scenario;
     }

@@ -54,6 +54,9 @@ abstract class WorkCommand implements Callable<Integer> {
             common.lanes().stream().filter(lane -> Perftest.knows(scenario, lane))
                     .forEach(lane -> limits.add(new Perftest(lane, home)));
         }
+        if (common.hasAeron() && AeronIpc.knows(scenario)) {
+            limits.add(new AeronIpc());
+        }
         if (Memcpy.knows(scenario)) {
             limits.add(new Memcpy());
         }
