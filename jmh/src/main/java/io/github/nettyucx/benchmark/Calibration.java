@@ -13,6 +13,8 @@ final class Calibration {
     /** The compilers rest when both processes' have taken less than this share of a processor, for that long. */
     static final double RESTS = 0.03;
     private static final double RESTS_FOR = 0.5;
+    /** What still gets faster by as much from one such time to the next is not compiled, whatever the compilers do. */
+    private static final double FASTER = 1.1;
     private static final int LARGEST_STEP = 16;
     /** This part of the measured operations is made before, without being measured. */
     private static final int WARMUP = 10;
@@ -52,7 +54,9 @@ final class Calibration {
         }
         // On a processor that the compiler has to share it would be the compiler that is measured.
         boolean rest;
+        boolean settled;
         long times;
+        var rate = 0.0;
         do {
             var compiled = compilers.nanos();
             times = 0;
@@ -63,7 +67,10 @@ final class Calibration {
             } while (nanos < RESTS_FOR * second);
             spent += nanos;
             rest = compilers.nanos() - compiled < RESTS * nanos;
-        } while (spent < COMPILED_AFTER * second || !rest && spent < COMPILED_BEFORE * second);
+            var before = rate;
+            rate = (double) times * operations / nanos;
+            settled = rate < FASTER * before;
+        } while (spent < COMPILED_AFTER * second || !(rest && settled) && spent < COMPILED_BEFORE * second);
         return Math.max(1, Math.round(times * operations * second / nanos));
     }
 }
