@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.faults;
 
+import io.github.nettyucx.channel.Eventually;
 import io.github.nettyucx.channel.Peers;
 import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxSocketChannel;
@@ -65,15 +66,15 @@ final class ConnectingMain {
      * A connection from its beginning to its end, and one that fails: what they need for the first time has to be there,
      * on both sides, before there are no descriptors to get it with.
      */
-    private static void warmUp(Bootstrap configured) throws InterruptedException {
+    private static void warmUp(Bootstrap configured) throws Exception {
         Bootstrap bootstrap = configured.clone().option(ChannelOption.CONNECT_TIMEOUT_MILLIS, WARM_UP_MILLIS);
         Peers.awaitFailure(bootstrap.clone().handler(new Heartbeat("nobody", 16)).connect(Peers.loopback(NOBODYS_PORT)));
         Heartbeat heartbeat = new Heartbeat("first", 16);
         Channel channel = Peers.await(bootstrap.clone().handler(heartbeat).connect()).channel();
-        while (heartbeat.beats() < 3) {
+        Eventually.await(WARM_UP_MILLIS, () -> "no beats of " + heartbeat, () -> {
             heartbeat.check();
-            Thread.sleep(5);
-        }
+            return heartbeat.beats() >= 3;
+        });
         heartbeat.end();
         Peers.await(channel.close());
     }

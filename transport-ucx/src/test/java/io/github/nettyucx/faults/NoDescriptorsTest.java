@@ -15,6 +15,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -52,21 +55,42 @@ class NoDescriptorsTest {
     @Tag("in-every-build")
     @OnEachLane(timeoutSeconds = 240)
     void aServerWithoutDescriptorsGoesOn() throws Exception {
-        for (int limit = FIRST_LIMIT; limit <= LAST_LIMIT; limit++) {
+        withEachLimit(limit -> {
             try (Child server = Child.start(limitedTo(limit), List.of(), EchoMain.class);
                  Child client = Child.start(ConnectingMain.class, server.awaitPort())) {
                 exhaustAndRecover("server", limit, client, "connect", NOT_ACCEPTED);
             }
-        }
+        });
     }
 
     @OnEachLane(timeoutSeconds = 240)
     void aClientWithoutDescriptorsGoesOn() throws Exception {
-        for (int limit = FIRST_LIMIT; limit <= LAST_LIMIT; limit++) {
+        withEachLimit(limit -> {
             try (Child server = Child.start(EchoMain.class);
                  Child client = Child.start(limitedTo(limit), List.of(), ConnectingMain.class, server.awaitPort())) {
                 exhaustAndRecover("client", limit, client, "connect", TOO_MANY);
             }
+        });
+    }
+
+    private interface WithLimit {
+        void run(int limit) throws Exception;
+    }
+
+    /** All at the same time: each has processes of its own, and waits most of the time. */
+    private static void withEachLimit(WithLimit test) throws Exception {
+        List<Future<?>> running = new ArrayList<>();
+        try (ExecutorService threads = Executors.newThreadPerTaskExecutor(Thread.ofPlatform().factory())) {
+            for (int limit = FIRST_LIMIT; limit <= LAST_LIMIT; limit++) {
+                int one = limit;
+                running.add(threads.submit(() -> {
+                    test.run(one);
+                    return null;
+                }));
+            }
+        }
+        for (Future<?> each : running) {
+            each.get();
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.faults;
 
+import io.github.nettyucx.channel.Eventually;
 import io.github.nettyucx.channel.Lane;
 import io.github.nettyucx.channel.LeakWatch;
 import io.github.nettyucx.channel.OnEachLane;
@@ -122,11 +123,8 @@ class NoMemoryTest {
         Thread.sleep(100);
         scarce.setScarce(false);
         reader.channel.config().setAutoRead(true);
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(15);
-        while (reader.position < messages * SMALL) {
-            assertTrue(System.nanoTime() - deadline < 0, "bytes that came while there was no memory are lost");
-            Thread.sleep(1);
-        }
+        Eventually.await(15_000, () -> "bytes that came while there was no memory are lost",
+                () -> reader.position >= messages * SMALL);
         Peers.await(client.close());
     }
 

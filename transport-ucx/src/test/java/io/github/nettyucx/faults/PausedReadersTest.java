@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.faults;
 
+import io.github.nettyucx.channel.Eventually;
 import io.github.nettyucx.channel.Lane;
 import io.github.nettyucx.channel.OnEachLane;
 import io.github.nettyucx.channel.OwnProcess;
@@ -109,12 +110,10 @@ class PausedReadersTest {
     }
 
     private static void awaitReceived(Child peer, long bytes) throws Exception {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        for (long received = 0; received < bytes; Thread.sleep(50)) {
+        Eventually.await(60_000, () -> "the readers that go on do not receive what was held back", () -> {
             peer.tell("received");
-            received = Long.parseLong(peer.await("received"));
-            assertTrue(System.nanoTime() - deadline < 0, "the readers that go on do not receive what was held back");
-        }
+            return Long.parseLong(peer.await("received")) >= bytes;
+        });
     }
 
     private static long[] memory(Child peer) throws Exception {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.faults;
 
+import io.github.nettyucx.channel.Eventually;
 import io.github.nettyucx.channel.Lane;
 import io.github.nettyucx.channel.OnEachLane;
 import io.github.nettyucx.channel.OwnProcess;
@@ -125,14 +126,11 @@ class StoppedProcessTest {
     }
 
     private static void awaitReceived(Child peer, StreamSender sender) throws Exception {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        for (long received = 0; received < sender.total();) {
+        Eventually.await(60_000, () -> "after SIGCONT not everything arrives", () -> {
             peer.tell("received");
-            received = Long.parseLong(peer.await("received"));
             assertNull(sender.exception());
-            assertTrue(System.nanoTime() - deadline < 0, "after SIGCONT not everything arrives: " + received);
-            Thread.sleep(20);
-        }
+            return Long.parseLong(peer.await("received")) >= sender.total();
+        });
         assertEquals(sender.total(), sender.completed());
     }
 
@@ -187,12 +185,10 @@ class StoppedProcessTest {
 
             long beats = stopped.beats();
             peer.resume();
-            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
-            while (stopped.beats() < beats + 3) {
+            Eventually.await(10_000, () -> "after SIGCONT nothing comes", () -> {
                 stopped.check();
-                assertTrue(System.nanoTime() - deadline < 0, "after SIGCONT nothing comes");
-                Thread.sleep(5);
-            }
+                return stopped.beats() >= beats + 3;
+            });
             stopped.check();
 
             peer.stop();
