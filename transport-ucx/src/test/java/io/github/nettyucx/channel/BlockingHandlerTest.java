@@ -147,12 +147,9 @@ class BlockingHandlerTest {
         }
     }
 
-    private static void awaitOne(ChannelFuture first, ChannelFuture second) throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
-        while (!first.isSuccess() && !second.isSuccess()) {
-            assertTrue(System.nanoTime() - deadline < 0, "the loop that is not blocked accepts nobody");
-            Thread.sleep(1);
-        }
+    private static void awaitOne(ChannelFuture first, ChannelFuture second) throws Exception {
+        Eventually.await(TimeUnit.SECONDS.toMillis(SECONDS), () -> "the loop that is not blocked accepts nobody",
+                () -> first.isSuccess() || second.isSuccess());
     }
 
     private final class Answers extends ChannelInboundHandlerAdapter {

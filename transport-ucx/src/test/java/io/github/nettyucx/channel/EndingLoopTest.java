@@ -223,11 +223,8 @@ class EndingLoopTest {
             assertTrue(connect.await(SECONDS, TimeUnit.SECONDS), "the connect hangs");
             if (connect.isSuccess()) {
                 connect.channel().writeAndFlush(connect.channel().alloc().directBuffer(1).writeByte('x'));
-                while (inbox.text().isEmpty() && connect.channel().isOpen()) {
-                    // Between two looks; assertPrompt ends it.
-                    Thread.sleep(1);
-                    assertPrompt(start);
-                }
+                Eventually.await(PROMPTLY_MILLIS, () -> "neither served nor closed",
+                        () -> !inbox.text().isEmpty() || !connect.channel().isOpen());
                 served += inbox.text().length();
             }
             assertPrompt(start);
