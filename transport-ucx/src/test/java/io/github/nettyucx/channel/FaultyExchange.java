@@ -160,8 +160,8 @@ final class FaultyExchange {
             return "the connect hangs";
         }
         client.add(connect.isSuccess() ? "connected" : "not connected");
-        await(client.answered, firstThrow);
         Channel channel = connect.channel();
+        awaitAnswerOrFault(channel);
         if (channel.isActive()) {
             ChannelFuture ended = ((SocketChannel) channel).shutdownOutput();
             ended.await(SECONDS, TimeUnit.SECONDS);
@@ -196,14 +196,18 @@ final class FaultyExchange {
         Thread.sleep(SETTLE_MILLIS / 3);
     }
 
-    private void await(CompletableFuture<Void> answered, CountDownLatch thrown) throws InterruptedException {
+    private void awaitAnswerOrFault(Channel channel) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
-        // What a loop gets does not keep it from trying again.
-        while (!answered.isDone() && (thrown.getCount() > 0 || fault.isTheLoops())
-                && System.nanoTime() - deadline < 0) {
+        while (!client.answered.isDone() && !isFaultOver(channel) && System.nanoTime() - deadline < 0) {
             Thread.sleep(1);
         }
         Thread.sleep(SETTLE_MILLIS);
+    }
+
+    /** What a loop gets does not keep it from trying again, as long as there is a connection. */
+    private boolean isFaultOver(Channel channel) {
+        Channel child = server.channel.getNow(channel);
+        return firstThrow.getCount() == 0 && (!fault.isTheLoops() || !channel.isOpen() || !child.isOpen());
     }
 
     // ------------------------------------------------------------------------------------------- what throws

@@ -22,7 +22,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class HandlerFaultTest {
 
     private static final int SECONDS = 15;
-    private static final int AT_A_TIME = 6;
+    private static final int AT_A_TIME = 12;
 
     private LeakWatch leaks;
 
@@ -133,12 +133,9 @@ class HandlerFaultTest {
     }
 
     /** A send may complete after its channel has been closed. */
-    private void awaitNoBuffers() throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
-        while (leaks.activeBuffers() != 0) {
-            assertTrue(System.nanoTime() - deadline < 0, () -> leaks.activeBuffers() + " buffers are left");
-            Thread.sleep(10);
-        }
+    private void awaitNoBuffers() throws Exception {
+        Eventually.await(TimeUnit.SECONDS.toMillis(SECONDS), () -> leaks.activeBuffers() + " buffers are left",
+                () -> leaks.activeBuffers() == 0);
     }
 
     private static void end(EventLoopGroup group) {
