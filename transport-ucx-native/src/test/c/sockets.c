@@ -62,6 +62,7 @@ static void structs(void)
 
     /* It grows with each release; this is where the last field of these ends. */
     printf("struct TcpInfo.SIZE=%zu\n", offsetof(struct tcp_info, tcpi_last_ack_recv) + 4);
+    OFFSET(TcpInfo, STATE, struct tcp_info, tcpi_state);
     OFFSET(TcpInfo, RETRANSMITS, struct tcp_info, tcpi_retransmits);
     OFFSET(TcpInfo, PROBES, struct tcp_info, tcpi_probes);
     OFFSET(TcpInfo, LAST_DATA_RECV, struct tcp_info, tcpi_last_data_recv);
@@ -132,6 +133,7 @@ static void constants(void)
     CONST(TCP_KEEPCNT);
     CONST(TCP_DEFER_ACCEPT);
     CONST(TCP_INFO);
+    CONST(TCP_SYN_SENT);
     CONST(TCP_QUICKACK);
     CONST(TCP_USER_TIMEOUT);
     CONST(TCP_NOTSENT_LOWAT);
