@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.io;
 
+import io.github.nettyucx.channel.Eventually;
 import io.github.nettyucx.channel.OnEachLane;
 import io.github.nettyucx.channel.Peers;
 import io.github.nettyucx.channel.SeededBytes;
@@ -156,12 +157,9 @@ class UcxIoHandlerTest {
         assertTrue(loop.getNumOfRegisteredChannels() >= 2);
         Peers.await(channel.close());
         Peers.await(server.close());
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
-        while (loop.getNumOfRegisteredChannels() > 0) {
-            assertTrue(System.nanoTime() - deadline < 0, "channels are left");
-            // They leave in the loop's next turns.
-            Thread.sleep(1);
-        }
+        // They leave in the loop's next turns.
+        Eventually.await(TimeUnit.SECONDS.toMillis(SECONDS), () -> "channels are left",
+                () -> loop.getNumOfRegisteredChannels() == 0);
     }
 
     @Test

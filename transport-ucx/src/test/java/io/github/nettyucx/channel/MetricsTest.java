@@ -21,7 +21,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -47,13 +46,9 @@ class MetricsTest {
     }
 
     /** Waits for something that the other side's loop does in its own time. */
-    private static void awaitCount(long expected, LongSupplier count) throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(15);
-        while (count.getAsLong() != expected && System.nanoTime() - deadline < 0) {
-            // Polls for the work of another thread.
-            Thread.sleep(5);
-        }
-        assertEquals(expected, count.getAsLong());
+    private static void awaitCount(long expected, LongSupplier count) throws Exception {
+        Eventually.await(15_000, () -> "expected: " + expected + ", but was: " + count.getAsLong(),
+                () -> count.getAsLong() == expected);
     }
 
     private static UcxMetrics metrics(EventLoopGroup group) {

@@ -276,11 +276,8 @@ class ProtocolAttackTest {
     /** Those of the attackers go; the customers', and the three servers, stay. */
     private void awaitChannels(Channel server) throws Exception {
         EventLoop loop = server.eventLoop();
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
         int most = 3 + Customers.STAYING + 1;
-        while (loop.submit(() -> TestLoops.driver(loop).channelCount()).get() > most) {
-            assertTrue(System.nanoTime() - deadline < 0, "channels are left");
-            Thread.sleep(20);
-        }
+        Eventually.await(TimeUnit.SECONDS.toMillis(SECONDS), () -> "channels are left",
+                () -> loop.submit(() -> TestLoops.driver(loop).channelCount()).get() <= most);
     }
 }
