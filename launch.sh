@@ -86,13 +86,11 @@ without_colours() {
 }
 
 build() {
-  local maven=mvn
-  [[ -x $ROOT/mvnw ]] && maven=$ROOT/mvnw
-  command -v "$maven" > /dev/null || fail 'there is no Maven (mvn) on the PATH. Install Maven 3.8 or later.'
+  command -v mvn > /dev/null || fail 'there is no Maven (mvn) on the PATH. Install Maven 3.8 or later.'
   echo 'Building what has changed ...' >&2
   touch "$STAMP.new"
   # The file name is relative: each module writes a class path of its own, and the one of MODULE is used.
-  (cd "$ROOT" && "$maven" -q -B -pl "$MODULE" -am -Dmaven.test.skip=true \
+  (cd "$ROOT" && mvn -q -B -pl "$MODULE" -am -Dmaven.test.skip=true \
       -Dmdep.outputFile="target/$(basename "$CLASSPATH_FILE")" -DincludeScope=runtime \
       compile dependency:build-classpath) 2>&1 | without_colours >&2 ||
     fail 'the build failed; what Maven said is above.'

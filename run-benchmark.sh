@@ -11,7 +11,7 @@ root_directory() { # Not by cd: file names among the arguments are relative to w
 ROOT=$(root_directory)
 readonly ROOT
 readonly MODULE=jmh
-readonly MODULES=(transport-ucx-native transport-ucx examples jmh)
+readonly MODULES=(transport-ucx-native transport-ucx messaging examples jmh)
 # shellcheck source=launch.sh
 source "$ROOT/launch.sh"
 

@@ -10,6 +10,8 @@ EXAMPLES=(
   'echo|io.github.nettyucx.examples.echo.Echo|standard input to a server and back|'
   'grpc|io.github.nettyucx.examples.grpc.GrpcCalls|gRPC over UCX and over its own transport, checked and compared|'
   'http|io.github.nettyucx.examples.http.Http|files and a WebSocket by HTTP/1.1 and HTTP/2, checked|'
+  'transparent|io.github.nettyucx.examples.transparent.Transparent|examples of Netty itself, unmodified, with the agent and without|'
+  'log|io.github.nettyucx.examples.log.RecordLog|a log of records, produced and consumed by message and through memory|'
   'info|io.github.nettyucx.examples.info.Info|what a bug report needs: UCX, machine, settings, lanes|'
   'ucp-tag|io.github.nettyucx.examples.ucp.TagDemo|UCX without Netty: messages with tags|plain'
   'ucp-stream|io.github.nettyucx.examples.ucp.StreamDemo|UCX without Netty: a byte stream|plain'
@@ -50,6 +52,29 @@ find_example() {
   return 1
 }
 
+# The agent is a jar, which the build of the examples does not make. Sets agent_jar.
+build_agent() {
+  local modules=(transport-ucx-native transport-ucx transport-ucx-io agent) inputs=() module
+  for module in "${modules[@]}"; do
+    inputs+=("$ROOT/$module/pom.xml" "$ROOT/$module/src/main")
+  done
+  find_agent
+  if [[ -z $agent_jar || -n $(find "${inputs[@]}" -newer "$agent_jar" -print -quit) ]]; then
+    command -v mvn > /dev/null || fail 'there is no Maven (mvn) on the PATH. Install Maven 3.8 or later.'
+    echo 'Building the agent ...' >&2
+    (cd "$ROOT" && mvn -q -B -pl agent -am -DskipTests -Dnetty.suite.skip=true -Dmaven.javadoc.skip=true package) 2>&1 |
+      without_colours >&2 || fail 'the build failed; what Maven said is above.'
+    find_agent
+    # Maven leaves a jar as it is whose contents are the same.
+    touch "$agent_jar"
+  fi
+}
+
+find_agent() {
+  agent_jar=$(find "$ROOT/agent/target" -maxdepth 1 -name 'netty-ucx-agent-*.jar' ! -name '*-sources.jar' \
+    ! -name '*-javadoc.jar' -print -quit 2> /dev/null || true)
+}
+
 jvm_options=()
 while [[ ${1:-} == -[DXa]* || ${1:-} == --add-* ]]; do
   jvm_options+=("$1")
@@ -85,4 +110,8 @@ if [[ -n $plain && $# -gt 0 ]]; then
   esac
 fi
 
+if [[ $name == transparent ]]; then
+  build_agent
+  jvm_options+=("-Dio.github.nettyucx.examples.agent=$agent_jar")
+fi
 run_java "$main_class" "$@"

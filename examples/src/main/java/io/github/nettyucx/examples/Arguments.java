@@ -32,9 +32,10 @@ public record Arguments(CommandSpec spec) {
         }
     }
 
-    public void requirePort(HostAndPort connect) {
-        if (connect != null && connect.port() == 0) {
-            throw rejected("--connect " + connect + " names no port. Give the one that the server printed.");
+    /** @param server that an option names, or {@code null} */
+    public void requirePort(String option, HostAndPort server) {
+        if (server != null && server.port() == 0) {
+            throw rejected(option + " " + server + " names no port. Give the one that the server printed.");
         }
     }
 

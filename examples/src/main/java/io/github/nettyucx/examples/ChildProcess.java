@@ -181,9 +181,14 @@ public final class ChildProcess implements AutoCloseable {
 
     /** Tells it to stop and waits until it has; for a process that runs until it is told. */
     public void stop() throws InterruptedException {
+        stop(STOP_SECONDS);
+    }
+
+    /** The same, for one that takes some time for that. */
+    public void stop(long seconds) throws InterruptedException {
         closeInput();
-        if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
-            throw new ExampleFailure(name + " did not stop within " + STOP_SECONDS + " s of being told to"
+        if (!process.waitFor(seconds, TimeUnit.SECONDS)) {
+            throw new ExampleFailure(name + " did not stop within " + seconds + " s of being told to"
                     + quotedErrors());
         }
         awaitEnd();

@@ -3,6 +3,7 @@ package io.github.nettyucx.examples;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.EventLoopGroup;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
@@ -29,13 +30,27 @@ public final class NettyServer implements RunningServer {
     public static NettyServer start(TransportKind transport, HostAndPort address, int threads,
                                     ServerBootstrap bootstrap) {
         transport.ensureAvailable();
-        var local = address.resolve();
-        var group = transport.newEventLoopGroup(threads);
-        var bound = bootstrap
-                .group(group)
-                .channel(transport.serverSocketChannel())
-                .bind(local)
-                .awaitUninterruptibly();
+        return start(transport, address, transport.newEventLoopGroup(threads), bootstrap);
+    }
+
+    /**
+     * As {@link #start(TransportKind, HostAndPort, int, ServerBootstrap)}, on loops for which the caller has work of its own.
+     *
+     * @param group ends with the server, or if it cannot listen
+     */
+    public static NettyServer start(TransportKind transport, HostAndPort address, EventLoopGroup group,
+                                    ServerBootstrap bootstrap) {
+        ChannelFuture bound;
+        try {
+            bound = bootstrap
+                    .group(group)
+                    .channel(transport.serverSocketChannel())
+                    .bind(address.resolve())
+                    .awaitUninterruptibly();
+        } catch (RuntimeException e) {
+            shutdown(group);
+            throw e;
+        }
         if (!bound.isSuccess()) {
             shutdown(group);
             throw new ExampleFailure("cannot listen on " + address + ": " + Explanation.of(bound.cause()),

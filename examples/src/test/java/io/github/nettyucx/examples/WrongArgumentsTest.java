@@ -9,6 +9,7 @@ import io.github.nettyucx.examples.echo.Echo;
 import io.github.nettyucx.examples.grpc.GrpcCalls;
 import io.github.nettyucx.examples.http.Http;
 import io.github.nettyucx.examples.info.Info;
+import io.github.nettyucx.examples.log.RecordLog;
 import io.github.nettyucx.examples.pingpong.PingPong;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -118,6 +119,30 @@ class WrongArgumentsTest {
         "devices     | Unmatched argument at index 0: 'devices'"})
     void ofInfo(String arguments, String message) {
         assertRejected("info", new Info(), arguments, message);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "--way copy                         | 'copy' is not one of its values. Expected message, exclusive, shared.",
+        "--server h:1                       | --server needs --directory",
+        "--server h:1 --connect h:1         | --server and --connect exclude each other",
+        "--server h:1 --directory / --size 8 | --size means nothing to a server",
+        "--connect h:1                      | --connect needs either --produce or --consume",
+        "--connect h:1 --produce shared --consume shared | --connect needs either --produce or --consume",
+        "--connect h:1 --produce shared --force | --force means nothing to a client",
+        "--connect h:1 --produce shared --size 8,9 | --size has more than one value",
+        "--connect h:0 --produce shared     | names no port",
+        "--produce shared                   | --produce means something only with --connect",
+        "--follower h:1                     | --follower means something only with --server",
+        "--server h:1 --directory / --follower h:0 | names no port",
+        "--directory /nowhere               | --directory /nowhere is no directory",
+        "--size 7                           | --size 7 will not do. Expected 8",
+        "--size 1m                          | --size 1048576 will not do",
+        "--size 1k --segment 1k             | --size 1024 will not do",
+        "--transport nio --lane tcp         | --lane is about ucx, which is not among the transports",
+        "--seconds 0                        | '0' will not do. Expected a whole number from 1"})
+    void ofLog(String arguments, String message) {
+        assertRejected("log", new RecordLog(), arguments, message);
     }
 
     private static void assertRejected(String name, Callable<Integer> command, String arguments, String message) {

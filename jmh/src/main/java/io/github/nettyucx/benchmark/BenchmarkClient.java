@@ -61,7 +61,8 @@ final class BenchmarkClient implements MeasuredClient {
             case CONNECT -> new Connects(this).measure();
             case MEMORY, IDLE -> new Idleness(this).measure();
             case FAIRNESS -> new Fairness(this).measure();
-            case START, GRPC_UNARY, GRPC_STREAM ->
+            case START, START_AOT, FIRST_LATENCY, FIRST_THROUGHPUT, GRPC_UNARY, GRPC_STREAM, MESSAGES,
+                 MESSAGE_CALLS ->
                     throw new IllegalStateException(task.scenario().work() + " is the work of others");
         };
     }

@@ -45,7 +45,8 @@ final class Comparison {
 
     private static boolean isReference(Row row, Row other, String reference) {
         if (reference.equals(LIMIT)) {
-            return other.contender() instanceof Perftest && !(row.contender() instanceof Memcpy)
+            return other.contender() instanceof Perftest limit && !(row.contender() instanceof Memcpy)
+                    && limit.isLimitOf(row.contender(), row.scenario().work())
                     && (row.contender().lane().equals("-") || row.contender().lane().equals(other.contender().lane()));
         }
         return other.contender().name().equals(reference);

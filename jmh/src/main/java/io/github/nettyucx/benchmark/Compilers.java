@@ -46,9 +46,14 @@ final class Compilers {
         return ticks * TICK_NANOS;
     }
 
+    /** @param thread its directory in {@code /proc} */
+    static boolean isCompiler(Path thread) throws IOException {
+        return NAMES.contains(Files.readString(thread.resolve("comm")).strip());
+    }
+
     private static long ticks(Path thread) {
         try {
-            if (!NAMES.contains(Files.readString(thread.resolve("comm")).strip())) {
+            if (!isCompiler(thread)) {
                 return 0;
             }
             var stat = Files.readString(thread.resolve("stat"));

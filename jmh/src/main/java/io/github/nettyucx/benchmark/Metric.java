@@ -10,6 +10,8 @@ enum Metric {
     P999("p99.9 µs", 2, true),
     /** Round trips, messages or connections per second, of all connections together. */
     RATE("per second", 0, false),
+    /** The same in the first 100 ms after the first message; where there is this one, {@link #RATE} is that of the rest. */
+    EARLY_RATE("per second, first 100 ms", 0, false),
     /** In units of 10^9 bytes of payload per second, of both directions together. */
     BANDWIDTH("GB/s", 3, false),
     /** By the event loops' threads of both processes, in bytes per operation. */

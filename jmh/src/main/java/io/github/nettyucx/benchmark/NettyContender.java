@@ -39,8 +39,11 @@ record NettyContender(Setting server, Setting client) implements Contender {
 
     @Override
     public Sample measure(Scenario scenario, Interruption interruption) throws InterruptedException {
-        if (scenario.work() == Work.START) {
+        if (scenario.work().isOfStarts()) {
             return new Starts(server, client, scenario, interruption).measure();
+        }
+        if (scenario.work().isOfFirstSeconds()) {
+            return new FirstSeconds(server, client, scenario, interruption).measure();
         }
         if (scenario.isPlain()) {
             return measure(scenario, null, interruption);

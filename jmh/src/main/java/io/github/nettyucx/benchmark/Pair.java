@@ -150,10 +150,11 @@ final class Pair implements AutoCloseable {
     static Sample combine(Scenario scenario, ClientResult client, ProcessState before, ProcessState after) {
         var sample = client.sample();
         return switch (scenario.work()) {
-            case LATENCY, THROUGHPUT, BIDIRECTIONAL, MANY -> sample.with(Metric.ALLOCATION,
+            case LATENCY, THROUGHPUT, BIDIRECTIONAL, MANY, MESSAGES, MESSAGE_CALLS -> sample.with(Metric.ALLOCATION,
                     (double) (after.loopBytes() - before.loopBytes()
                             + client.after().loopBytes() - client.before().loopBytes()) / sample.operations());
-            case CONNECT, FAIRNESS, START, GRPC_UNARY, GRPC_STREAM -> sample;
+            case CONNECT, FAIRNESS, START, START_AOT, FIRST_LATENCY, FIRST_THROUGHPUT, GRPC_UNARY, GRPC_STREAM ->
+                    sample;
             case MEMORY -> {
                 var connections = scenario.connections() - Idleness.connectionsBefore(scenario);
                 var bytes = Math.max(after.memorySince(before), client.after().memorySince(client.before()));

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
  * {@code ucx_perftest}, which comes with UCX: what UCX reaches in C, without Netty, Java or a byte stream. One
  * connection, one message per call.
  */
-record Perftest(Lane lanes, Path home) implements Contender {
+record Perftest(Lane lanes, Path home, String test) implements Contender {
     /** Where the build puts UCX; set by the script. */
     static final String HOME = "io.github.nettyucx.benchmark.ucx";
 
@@ -36,14 +36,40 @@ record Perftest(Lane lanes, Path home) implements Contender {
     private static final int LEAST_PORT = 15_000;
     private static final int MOST_PORT = 32_000;
     private static final int WARMUP = 10;
+    /** Tests that measure half of the way there and back end so. */
+    private static final String HALF = "_lat";
+    private static final List<String> ATOMICS = List.of("ucp_fadd", "ucp_cswap", "ucp_add", "ucp_swap");
     /** Fields of the last line of {@code -v -f}: iterations, then these. */
     private static final int PERCENTILE_LATENCY = 1;
     private static final int OVERALL_RATE = 7;
     private static final int FIELDS = 8;
 
+    /** The test of tagged messages that fits the work. */
+    Perftest(Lane lanes, Path home) {
+        this(lanes, home, null);
+    }
+
     @Override
     public String name() {
-        return "ucx_perftest";
+        return "ucx_perftest" + (test == null ? "" : " " + test);
+    }
+
+    private String test(Scenario scenario) {
+        return test != null ? test : scenario.work() == Work.LATENCY ? "tag_lat" : "tag_bw";
+    }
+
+    /** UCX cancels atomic operations on endpoints that notice failures. */
+    private List<String> arguments(String port) {
+        return test != null && ATOMICS.contains(test) ? List.of("-p", port) : List.of("-p", port, NOTICES_FAILURES);
+    }
+
+    /** Whether this does the same as somebody else does in that work. */
+    boolean isLimitOf(Contender contender, Work work) {
+        return switch (contender) {
+            case OneSided oneSided -> oneSided.kind().limit(work).equals(test);
+            case Perftest other -> test == null && other.test == null;
+            default -> test == null;
+        };
     }
 
     @Override
@@ -90,7 +116,7 @@ record Perftest(Lane lanes, Path home) implements Contender {
         try {
             var number = randomPort();
             var port = Integer.toString(number);
-            server = start(scenario.serverCpus(), List.of("-p", port, NOTICES_FAILURES));
+            server = start(scenario.serverCpus(), arguments(port));
             for (var attempt = 1; !isListening(number, server, interruption); attempt++) {
                 if (attempt == START_ATTEMPTS) {
                     throw new ExampleFailure("the server of ucx_perftest did not come up: "
@@ -99,12 +125,13 @@ record Perftest(Lane lanes, Path home) implements Contender {
                 destroy(server);
                 number = randomPort();
                 port = Integer.toString(number);
-                server = start(scenario.serverCpus(), List.of("-p", port, NOTICES_FAILURES));
+                server = start(scenario.serverCpus(), arguments(port));
             }
-            client = start(scenario.clientCpus(), List.of("-p", port, NOTICES_FAILURES,
-                    "-t", scenario.work() == Work.LATENCY ? "tag_lat" : "tag_bw",
+            var arguments = new ArrayList<>(arguments(port));
+            arguments.addAll(List.of("-t", test(scenario),
                     "-s", Integer.toString(scenario.size()), "-n", Long.toString(operations),
                     "-w", Long.toString(Math.ceilDiv(operations, WARMUP)), "-f", "-v", "127.0.0.1"));
+            client = start(scenario.clientCpus(), arguments);
             var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
             while (!client.waitFor(POLL_MILLIS, TimeUnit.MILLISECONDS)) {
                 interruption.check();
@@ -133,11 +160,11 @@ record Perftest(Lane lanes, Path home) implements Contender {
                 .orElseThrow(() -> new ExampleFailure("ucx_perftest said nothing that is known: " + output.strip()));
         var operations = Long.parseLong(fields[0]);
         var figures = new EnumMap<Metric, Double>(Metric.class);
-        // It measures half of the way there and back.
         var rate = Double.parseDouble(fields[OVERALL_RATE]);
         if (scenario.work() == Work.LATENCY) {
-            figures.put(Metric.P50, 2 * Double.parseDouble(fields[PERCENTILE_LATENCY]));
-            rate /= 2;
+            var ways = test(scenario).endsWith(HALF) ? 2 : 1;
+            figures.put(Metric.P50, ways * Double.parseDouble(fields[PERCENTILE_LATENCY]));
+            rate /= ways;
         } else {
             figures.put(Metric.BANDWIDTH, rate * scenario.size() / 1e9);
         }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.benchmark;
 
-import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.ThreadMXBean;
 import com.sun.management.UnixOperatingSystemMXBean;
 import java.io.IOException;
@@ -14,13 +13,14 @@ import java.nio.file.Path;
  * What this process has used until now.
  *
  * @param nanoTime when this was
- * @param cpuNanos of all its threads
+ * @param cpuNanos of all its threads that live, but for the JIT compilers': those go on for minutes after what they compile
  * @param memoryBytes its proportional set size, with the Java heap as far as it was ever touched
  * @param heapBytes of the Java heap in use
  * @param fds open file descriptors
  * @param loopBytes of Java heap that the event loops' threads have allocated
  */
 record ProcessState(long nanoTime, long cpuNanos, long memoryBytes, long heapBytes, long fds, long loopBytes) {
+    private static final Path THREADS = Path.of("/proc/self/task");
     private static final Path MEMORY = Path.of("/proc/self/smaps_rollup");
     private static final int COLLECTIONS = 3;
 
@@ -33,9 +33,9 @@ record ProcessState(long nanoTime, long cpuNanos, long memoryBytes, long heapByt
         for (var thread : loopThreads) {
             allocated += threads.getThreadAllocatedBytes(thread);
         }
-        var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        var system = ManagementFactory.getOperatingSystemMXBean();
         var runtime = Runtime.getRuntime();
-        return new ProcessState(System.nanoTime(), system.getProcessCpuTime(), readMemoryBytes(),
+        return new ProcessState(System.nanoTime(), readCpuNanos(), readMemoryBytes(),
                 runtime.totalMemory() - runtime.freeMemory(),
                 ((UnixOperatingSystemMXBean) system).getOpenFileDescriptorCount(), allocated);
     }
@@ -44,6 +44,31 @@ record ProcessState(long nanoTime, long cpuNanos, long memoryBytes, long heapByt
     static void collectGarbage() {
         for (var i = 0; i < COLLECTIONS; i++) {
             System.gc();
+        }
+    }
+
+    private static long readCpuNanos() {
+        var nanos = 0L;
+        try (var threads = Files.newDirectoryStream(THREADS)) {
+            for (var thread : threads) {
+                nanos += readCpuNanos(thread);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        if (nanos == 0) {
+            throw new IllegalStateException("this kernel does not tell threads' times in " + THREADS + "/*/schedstat");
+        }
+        return nanos;
+    }
+
+    private static long readCpuNanos(Path thread) {
+        try {
+            // Its first number is the time on a processor.
+            return Compilers.isCompiler(thread) ? 0
+                    : Long.parseLong(Files.readString(thread.resolve("schedstat")).split(" ")[0]);
+        } catch (IOException _) {
+            return 0; // The thread has ended meanwhile.
         }
     }
 

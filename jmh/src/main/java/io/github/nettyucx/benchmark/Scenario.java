@@ -11,7 +11,7 @@ import java.util.Locale;
  * @param size of a message, in bytes; of fairness: of the messages of the one that sends all it can
  * @param connections how many there are; of connect: how many are made at the same time
  * @param active how many of them are in use, of latency; of many: how many are busy; of gRPC: how many calls are under way
- *         at the same time
+ *         at the same time; of messaging: how many threads send, or have one call under way
  * @param loops event loops on each side
  * @param flush messages that are written between two flushes
  * @param receiveBuffer {@code SO_RCVBUF} of all connections in bytes, or 0 for what the transport chooses
@@ -19,7 +19,8 @@ import java.util.Locale;
  * @param seconds how long a measurement is to take, if {@code operations} is 0
  * @param serverCpus the processors of the server as {@code taskset -c} takes them, or {@code null} for all
  * @param clientCpus likewise of the client
- * @param security whether connections have TLS, of all works but {@link Work#START}
+ * @param security whether connections have TLS, of all works but {@linkplain Work#isOfStarts starts} and
+ *         {@linkplain Work#isOfFirstSeconds first seconds}
  * @param executor of gRPC, and {@code null} of other works
  */
 record Scenario(Work work, int size, int connections, int active, int loops, int flush,
@@ -36,6 +37,11 @@ record Scenario(Work work, int size, int connections, int active, int loops, int
     Scenario with(Security other) {
         return new Scenario(work, size, connections, active, loops, flush, receiveBuffer, operations, seconds, serverCpus,
                 clientCpus, other, executor);
+    }
+
+    Scenario of(Work other) {
+        return new Scenario(other, size, connections, active, loops, flush, receiveBuffer, operations, seconds, serverCpus,
+                clientCpus, security, executor);
     }
 
     Scenario with(CallExecutor other) {
@@ -68,13 +74,17 @@ record Scenario(Work work, int size, int connections, int active, int loops, int
     public String toString() {
         var text = new StringBuilder(work.toString());
         switch (work) {
-            case LATENCY, FAIRNESS, MANY, GRPC_UNARY, GRPC_STREAM -> text.append(' ').append(new ByteSize(size));
-            case THROUGHPUT, BIDIRECTIONAL ->
+            case LATENCY, FIRST_LATENCY, FAIRNESS, MANY, GRPC_UNARY, GRPC_STREAM, MESSAGES,
+                 MESSAGE_CALLS ->
+                    text.append(' ').append(new ByteSize(size));
+            case THROUGHPUT, FIRST_THROUGHPUT, BIDIRECTIONAL ->
                     text.append(' ').append(new ByteSize(size)).append(" flush ").append(flush);
-            case CONNECT, MEMORY, IDLE, START -> { }
+            case CONNECT, MEMORY, IDLE, START, START_AOT -> { }
         }
         if (work.isOfCalls()) {
             text.append(String.format(Locale.ROOT, ", %,d at a time, %s executor", active, executor));
+        } else if (work.isOfMessaging()) {
+            text.append(String.format(Locale.ROOT, ", %,d thread%s", active, active == 1 ? "" : "s"));
         } else {
             text.append(String.format(Locale.ROOT, ", %,d connection%s", connections, connections == 1 ? "" : "s"));
             if (active != connections && work != Work.MANY) {

@@ -18,6 +18,8 @@ final class Starts {
     private static final List<String> JVM_OPTIONS = List.of("-Xmx256m");
     private static final int TIMES = 5;
     private static final long SECONDS = 60;
+    /** For the JVM to write a cache, which takes both processors for some seconds. */
+    private static final long CACHE_SECONDS = 120;
     private static final long POLL_MILLIS = 100;
 
     private final Setting server;
@@ -33,17 +35,34 @@ final class Starts {
     }
 
     Sample measure() throws InterruptedException {
+        if (scenario.work() == Work.START) {
+            return measure(List.of(), List.of());
+        }
+        try (var caches = AotCaches.create()) {
+            try (var serving = start(Starter.SERVER, server, null, caches.making(Starter.SERVER), List.of());
+                 var asking = start(Starter.CLIENT, client, null, caches.making(Starter.CLIENT),
+                         List.of(await(serving, Starter.LISTENING)))) {
+                await(asking, Starter.ECHOED);
+                asking.stop(CACHE_SECONDS);
+                serving.stop(CACHE_SECONDS);
+            }
+            return measure(caches.using(Starter.SERVER), caches.using(Starter.CLIENT));
+        }
+    }
+
+    private Sample measure(List<String> serverOptions, List<String> clientOptions) throws InterruptedException {
         var listening = new ArrayList<Double>();
         var echoed = new ArrayList<Double>();
         var resident = new ArrayList<Double>();
         var lane = "none";
         for (var i = 0; i < TIMES; i++) {
             var begin = System.nanoTime();
-            try (var serving = start(Starter.SERVER, server, scenario.serverCpus(), List.of())) {
+            try (var serving = start(Starter.SERVER, server, scenario.serverCpus(), serverOptions, List.of())) {
                 var port = await(serving, Starter.LISTENING);
                 listening.add(millisSince(begin));
                 begin = System.nanoTime();
-                try (var asking = start(Starter.CLIENT, client, scenario.clientCpus(), List.of(port))) {
+                try (var asking = start(Starter.CLIENT, client, scenario.clientCpus(), clientOptions,
+                        List.of(port))) {
                     lane = await(asking, Starter.ECHOED);
                     echoed.add(millisSince(begin));
                     resident.add(residentMebibytes(serving.pid()));
@@ -63,11 +82,14 @@ final class Starts {
         return (System.nanoTime() - nanoTime) / 1e6;
     }
 
-    private static ChildProcess start(String role, Setting setting, String cpus, List<String> more) {
+    private static ChildProcess start(String role, Setting setting, String cpus, List<String> jvmOptions,
+                                      List<String> more) {
+        var options = new ArrayList<>(JVM_OPTIONS);
+        options.addAll(jvmOptions);
         var arguments = new ArrayList<>(List.of(role, setting.transport().name(), setting.lane().name()));
         arguments.addAll(more);
         return ChildProcess.start("the " + setting + " " + role,
-                cpus == null ? List.of() : List.of("taskset", "-c", cpus), JVM_OPTIONS, Starter.class, arguments,
+                cpus == null ? List.of() : List.of("taskset", "-c", cpus), options, Starter.class, arguments,
                 Starter::isReport);
     }
 

@@ -20,6 +20,8 @@ final class Targets {
     private static final int CROWD = 10_000;
     /** The system counts processor time in hundredths of a second, and the least interruption is a per cent of a second. */
     private static final double IDLE_SECONDS = 10;
+    /** With gRPC's own threads a rate of one second can be two thirds of that of five: much more has to be compiled. */
+    private static final double CALL_SECONDS = 5;
     private static final int SMALL = 16;
     /** What a message of gRPC carries. */
     private static final int PAYLOAD = 100;
@@ -59,8 +61,10 @@ final class Targets {
         connections();
         sharedCores();
         starts();
+        firstSeconds();
         encrypted();
         calls();
+        messaging();
     }
 
     /** In the order in which they are measured. */
@@ -226,6 +230,20 @@ final class Targets {
                     epoll, 16);
         }
         row(start, NIO);
+        var cached = start.of(Work.START_AOT);
+        beyond("a server's start with an AOT cache, shm", row(cached, SHM), Metric.LISTENING, row(cached, EPOLL), 30);
+        beyond("a client's start with an AOT cache, shm", row(cached, SHM), Metric.FIRST_ECHO, row(cached, EPOLL), 30);
+    }
+
+    private void firstSeconds() {
+        for (var work : List.of(Work.FIRST_LATENCY, Work.FIRST_THROUGHPUT)) {
+            var scenario = scenario(work, SMALL, 1, 1, 1, "0", "1");
+            for (var peer : List.of(NIO, EPOLL, IO_URING)) {
+                target("the first second, " + (work == Work.FIRST_LATENCY ? "RTT 16 B" : "16 B flush 64")
+                        + ", from 100 ms on, shm", row(scenario, SHM), Metric.RATE, row(scenario, peer), 2);
+            }
+            row(scenario, SOCKET);
+        }
     }
 
     private void encrypted() {
@@ -252,6 +270,30 @@ final class Targets {
                 + (security == Security.TLS ? ", TLS" : "") + ", shm", scenario, Metric.RATE, bound);
     }
 
+    private void messaging() {
+        var messages = scenario(Work.MESSAGES, SMALL, 1, 4, 1, null, null);
+        var ours = row(messages, messaging(MessagingWay.MESSAGING));
+        var what = "messages of 16 B from 4 threads, shm";
+        target(what, ours, Metric.RATE, null, 10_000_000);
+        target(what, ours, Metric.RATE, row(messages, messaging(MessagingWay.WRITE_AND_FLUSH)), 4);
+        target(what + ": allocation", ours, Metric.ALLOCATION, null, NO_ALLOCATION);
+        var calls = scenario(Work.MESSAGE_CALLS, SMALL, 1, 1, 1, "0", "1");
+        if (works.contains(Work.MESSAGE_CALLS)) {
+            var raw = scenario(Work.LATENCY, SMALL, 1, 1, 1, "0", "1");
+            var roundTrip = row(raw, SHM);
+            if (!rows.contains(roundTrip)) {
+                rows.add(roundTrip);
+            }
+            target("calls of 16 B on the loop, to round trips, shm", row(calls, messaging(MessagingWay.MESSAGING_LOOP)),
+                    Metric.P50, roundTrip, 1 / 1.5);
+            row(calls, messaging(MessagingWay.MESSAGING));
+        }
+    }
+
+    private static Contender messaging(MessagingWay way) {
+        return new MessagingContender(new Setting(TransportKind.UCX, Lane.SHM, WaitMode.ADAPTIVE), way);
+    }
+
     private void againstEpoll(String what, Scenario scenario, Metric metric, double bound) {
         target(what, row(scenario, SHM), metric, row(scenario, EPOLL), bound);
     }
@@ -259,8 +301,13 @@ final class Targets {
     private Scenario scenario(Work work, int size, int connections, int active, int loops, String server,
                               String client) {
         return new Scenario(work, size, connections, active, loops,
-                work.isOfRoundTrips() || work.isOfCalls() ? 1 : Scenario.defaultFlush(size), 0, 0,
-                work == Work.IDLE ? Math.max(seconds, IDLE_SECONDS) : seconds, server, client);
+                work.isOfRoundTrips() || work.isOfCalls() || work.isOfMessaging() ? 1 : Scenario.defaultFlush(size), 0, 0,
+                secondsOf(work), server, client);
+    }
+
+    private double secondsOf(Work work) {
+        return work == Work.IDLE ? Math.max(seconds, IDLE_SECONDS)
+                : work.isOfCalls() ? Math.max(seconds, CALL_SECONDS) : seconds;
     }
 
     private static Contender ucx(Lane lane) {

@@ -20,6 +20,12 @@ enum Work {
     IDLE(List.of(Metric.IDLE_CPU)),
     /** Processes start: a server, and then a client that sends one message. */
     START(List.of(Metric.LISTENING, Metric.FIRST_ECHO, Metric.RESIDENT)),
+    /** The same with caches of the JDK's that earlier runs of the processes have made (JEP 514). */
+    START_AOT(List.of(Metric.LISTENING, Metric.FIRST_ECHO, Metric.RESIDENT)),
+    /** As {@link #LATENCY} on one connection, in the first second of two processes. */
+    FIRST_LATENCY(List.of(Metric.RATE, Metric.EARLY_RATE)),
+    /** As {@link #THROUGHPUT} on one connection, in the first second of two processes. */
+    FIRST_THROUGHPUT(List.of(Metric.RATE, Metric.EARLY_RATE)),
     /** One connection sends all it can; the others, on the same loop, take turns to make a round trip. */
     FAIRNESS(List.of(Metric.P50, Metric.P99, Metric.P999, Metric.RATE, Metric.HOT_RATE)),
     /** As {@link #LATENCY}, among many connections that make a round trip a minute each, on the same loop. */
@@ -27,7 +33,11 @@ enum Work {
     /** Unary calls of gRPC on one connection, so many at a time: each that ends begins the next. */
     GRPC_UNARY(List.of(Metric.RATE, Metric.P50, Metric.P99, Metric.P999)),
     /** Bidirectional streams of gRPC on one connection, so many at a time: each has one message under way. */
-    GRPC_STREAM(List.of(Metric.RATE, Metric.P50, Metric.P99, Metric.P999));
+    GRPC_STREAM(List.of(Metric.RATE, Metric.P50, Metric.P99, Metric.P999)),
+    /** Threads of the application send messages to one peer, all they can. */
+    MESSAGES(List.of(Metric.RATE, Metric.BANDWIDTH, Metric.ALLOCATION)),
+    /** Threads of the application make calls to one peer, each one after the other. */
+    MESSAGE_CALLS(List.of(Metric.P50, Metric.P99, Metric.P999, Metric.RATE, Metric.ALLOCATION));
 
     private final List<Metric> metrics;
 
@@ -44,9 +54,24 @@ enum Work {
         return this == GRPC_UNARY || this == GRPC_STREAM;
     }
 
+    /** Whether threads of an application send. */
+    boolean isOfMessaging() {
+        return this == MESSAGES || this == MESSAGE_CALLS;
+    }
+
+    /** Whether processes start. */
+    boolean isOfStarts() {
+        return this == START || this == START_AOT;
+    }
+
+    /** Whether processes work from their first message on. */
+    boolean isOfFirstSeconds() {
+        return this == FIRST_LATENCY || this == FIRST_THROUGHPUT;
+    }
+
     /** Whether each active connection makes one round trip after the other. */
     boolean isOfRoundTrips() {
-        return this == LATENCY || this == MANY;
+        return this == LATENCY || this == MANY || this == FIRST_LATENCY;
     }
 
     Metric headline() {
@@ -56,7 +81,7 @@ enum Work {
     /** By which contenders are compared: the headline, and where that is a median of durations, their tails as well. */
     List<Metric> compared() {
         return headline() == Metric.P50 ? List.of(Metric.P50, Metric.P99, Metric.P999)
-                : this == START ? metrics : List.of(headline());
+                : isOfStarts() || isOfFirstSeconds() ? metrics : List.of(headline());
     }
 
     /** The name by which the command line knows it. */

@@ -241,13 +241,33 @@ abstract class WorkCommand implements Callable<Integer> {
             description = "How long processes take to start, and how much memory: a server until it listens, a client "
                     + "until its first message has come back.%n")
     static final class Start extends WorkCommand {
+        @Option(names = "--aot",
+                description = "Measure it with AOT caches of the JDK's, too, which earlier runs of the processes make.")
+        private boolean aot;
+
         Start() {
             super(Work.START);
         }
 
         @Override
         List<Scenario> scenarios() {
-            return List.of(scenario(16, 1, 1, 1, 0));
+            var start = scenario(16, 1, 1, 1, 0);
+            return aot ? List.of(start, start.of(Work.START_AOT)) : List.of(start);
+        }
+    }
+
+    @Command(name = "first-second",
+            description = "What two processes do in the second after their first message, in which the JVM still compiles: "
+                    + "round trips of 16 bytes, and messages of 16 bytes one way. The first 100 ms count apart.%n")
+    static final class FirstSecond extends WorkCommand {
+        FirstSecond() {
+            super(Work.FIRST_LATENCY);
+        }
+
+        @Override
+        List<Scenario> scenarios() {
+            return List.of(scenario(16, 1, 1, 1, 0),
+                    scenario(16, 1, 1, Scenario.defaultFlush(16), 0).of(Work.FIRST_THROUGHPUT));
         }
     }
 

@@ -39,7 +39,8 @@ class BenchmarkTest {
 
     /** In this process: how two of them are joined is the next test's matter, and the same for all works. */
     @ParameterizedTest
-    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"START", "GRPC_UNARY", "GRPC_STREAM"})
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"START", "START_AOT",
+        "FIRST_LATENCY", "FIRST_THROUGHPUT", "GRPC_UNARY", "GRPC_STREAM", "MESSAGES", "MESSAGE_CALLS"})
     void eachWorkYieldsItsFigures(Work work) throws Exception {
         var active = work == Work.MANY ? 1 : CONNECTIONS;
         var scenario = new Scenario(work, 16, CONNECTIONS, active, 1, 4, 0, 0, 0.05, null, null);
@@ -57,13 +58,26 @@ class BenchmarkTest {
         }
     }
 
-    @Test
-    void aStartYieldsItsFigures() throws Exception {
+    @ParameterizedTest
+    @EnumSource(names = {"START", "START_AOT"})
+    void aStartYieldsItsFigures(Work work) throws Exception {
         var setting = new Setting(TransportKind.UCX, Lane.SHM, null);
-        var scenario = new Scenario(Work.START, 16, 1, 1, 1, 1, 0, 0, 0, null, null);
+        var scenario = new Scenario(work, 16, 1, 1, 1, 1, 0, 0, 0, null, null);
         var sample = new Starts(setting, setting, scenario, new Interruption()).measure();
         assertTrue(sample.lane().matches("sysv|posix"), sample.lane());
         for (var metric : Work.START.metrics()) {
+            assertTrue(sample.figures().get(metric) > 1, sample.toString());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"FIRST_LATENCY", "FIRST_THROUGHPUT"})
+    void aFirstSecondYieldsItsFigures(Work work) throws Exception {
+        var setting = new Setting(TransportKind.UCX, Lane.SHM, null);
+        var scenario = new Scenario(work, 16, 1, 1, 1, 4, 0, 0, 0, null, null);
+        var sample = new FirstSeconds(setting, setting, scenario, new Interruption()).measure();
+        assertTrue(sample.lane().matches("sysv|posix"), sample.lane());
+        for (var metric : work.metrics()) {
             assertTrue(sample.figures().get(metric) > 1, sample.toString());
         }
     }

@@ -3,7 +3,6 @@ package io.github.nettyucx.benchmark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.nettyucx.examples.Lane;
@@ -16,6 +15,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -23,16 +23,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Speed, compared in the same round with what UCX itself reaches in C, and lane socket with epoll: what costs half of it
- * shows. What misses its bound gets a second chance, because machines that run tests are seldom quiet. What can be
- * counted without a clock has bounds of its own, in {@link WorkPerMessageTest}.
+ * Speed, compared in the same round with what UCX itself reaches in C, or with epoll. What misses its bound gets a second
+ * chance, because machines that run tests are seldom quiet. What can be counted without a clock has bounds of its own, in
+ * {@link WorkPerMessageTest}.
  */
 class RegressionTest {
     /** Each is tried before, for two to twenty times as long: until the compilers rest. */
     private static final double SECONDS = 1;
-    /** What misses its bound is measured again, for longer and in more rounds: what disturbs a machine may be over then. */
-    private static final double SECOND_CHANCE_SECONDS = 2;
+    /** What misses its bound is measured again, in more rounds: what disturbs a machine may be over then. */
     private static final int SECOND_CHANCE_ROUNDS = 3;
+    private static final int CONNECTS_AT_A_TIME = 16;
     private static final double MOST_OF_OTHERS = 0.4;
     private static final String DISTURBED = "disturbed";
 
@@ -60,12 +60,17 @@ class RegressionTest {
     void isAsFastAsWhatItIsComparedWith() throws Exception {
         var bounds = EnumSet.allOf(Bound.class);
         bounds.removeIf(bound -> bound.reference == null);
-        var missed = missing(bounds, 1, SECONDS);
+        var missed = missing(bounds, 1);
         if (!missed.isEmpty()) {
-            missed = missing(EnumSet.copyOf(missed.keySet()), SECOND_CHANCE_ROUNDS, SECOND_CHANCE_SECONDS);
+            missed = missing(EnumSet.copyOf(missed.keySet()), SECOND_CHANCE_ROUNDS);
         }
-        assumeFalse(missed.containsValue(DISTURBED), "the machine's processors were others' all the time");
+        var disturbed = missed.entrySet().stream().filter(entry -> entry.getValue().equals(DISTURBED))
+                .map(Map.Entry::getKey).toList();
+        missed.values().removeIf(DISTURBED::equals);
         assertEquals(Map.of(), missed);
+        // What was measured has held; the list of tests that are left out names the rest.
+        assumeTrue(disturbed.isEmpty(),
+                () -> DISTURBED + ", the machine's processors were others' all the time: " + disturbed);
     }
 
     /** How many times as good as the reference, each by its best round. */
@@ -77,16 +82,30 @@ class RegressionTest {
         /** Seen: 0.44. UCX sends each by itself, and we what is flushed together; but Netty counts and promises each. */
         SMALL_MESSAGES(Work.THROUGHPUT, 16, SHM, LIMIT, 0.25),
         SOCKET_ROUND_TRIPS(Work.LATENCY, 16, SOCKET, EPOLL, 0.6),
-        SOCKET_MESSAGES(Work.THROUGHPUT, 16, SOCKET, EPOLL, 0.6);
+        SOCKET_MESSAGES(Work.THROUGHPUT, 16, SOCKET, EPOLL, 0.6),
+        /** Seen: 1.8. */
+        CONNECTS(Work.CONNECT, 16, SHM, EPOLL, 0.5),
+        /** Seen: 0.75. */
+        LISTENING(Work.START, 16, SHM, EPOLL, 0.5),
+        /** Seen: 0.6. */
+        FIRST_ECHO(Work.START, 16, SHM, EPOLL, Metric.FIRST_ECHO, 0.35),
+        /** Seen: 0.84. */
+        MEMORY_OF_THE_FIRST_ECHO(Work.START, 16, SHM, EPOLL, Metric.RESIDENT, 0.75);
 
         private final Work work;
+        private final Metric metric;
         private final int size;
         private final Contender ours;
         private final Contender reference;
         private final double leastRatio;
 
         Bound(Work work, int size, Contender ours, Contender reference, double leastRatio) {
+            this(work, size, ours, reference, work.headline(), leastRatio);
+        }
+
+        Bound(Work work, int size, Contender ours, Contender reference, Metric metric, double leastRatio) {
             this.work = work;
+            this.metric = metric;
             this.size = size;
             this.ours = ours;
             this.reference = reference;
@@ -95,13 +114,16 @@ class RegressionTest {
     }
 
     /** @return what missed its bound, with the ratio and all figures */
-    private Map<Bound, String> missing(EnumSet<Bound> bounds, int rounds, double seconds) throws InterruptedException {
+    private Map<Bound, String> missing(EnumSet<Bound> bounds, int rounds) throws InterruptedException {
         var rows = new EnumMap<Bound, List<Row>>(Bound.class);
+        var measured = new LinkedHashMap<List<Object>, List<Row>>();
         for (var bound : bounds) {
-            var scenario = scenario(bound.work, bound.size, seconds);
-            rows.put(bound, List.of(new Row(scenario, bound.ours), new Row(scenario, bound.reference)));
+            var scenario = scenario(bound.work, bound.size);
+            // Several bounds may be about one measurement.
+            rows.put(bound, measured.computeIfAbsent(List.of(bound.work, bound.size, bound.ours, bound.reference),
+                    key -> List.of(new Row(scenario, bound.ours), new Row(scenario, bound.reference))));
         }
-        var all = rows.values().stream().flatMap(List::stream).toList();
+        var all = measured.values().stream().flatMap(List::stream).toList();
         assertTrue(new Experiment(all, rounds, Gauge.of(Perftest.bundled()), Progress.SILENT, new Interruption()).run());
         var table = ReportTable.render(all);
         System.out.println(table);
@@ -112,7 +134,9 @@ class RegressionTest {
                 missed.put(bound, DISTURBED);
                 continue;
             }
-            var ratio = ratioOfBest(rows.get(bound).getFirst(), rows.get(bound).getLast());
+            var ratio = ratioOfBest(bound.metric, rows.get(bound).getFirst(), rows.get(bound).getLast());
+            System.out.printf("%s: %.2f times as good as %s, expected at least %.2f%n", bound, ratio,
+                    bound.reference.name(), bound.leastRatio);
             if (ratio < bound.leastRatio) {
                 missed.put(bound, String.format("%.2f times as good as %s, expected at least %.2f%n%s", ratio,
                         bound.reference.name(), bound.leastRatio, table));
@@ -121,8 +145,7 @@ class RegressionTest {
         return missed;
     }
 
-    private static double ratioOfBest(Row ours, Row reference) {
-        var metric = ours.scenario().work().headline();
+    private static double ratioOfBest(Metric metric, Row ours, Row reference) {
         var own = ours.spread(metric);
         var other = reference.spread(metric);
         return own.isEmpty() || other.isEmpty() ? 0 : metric.ratio(best(metric, own.get()), best(metric, other.get()));
@@ -132,9 +155,12 @@ class RegressionTest {
         return metric.lowerIsBetter() ? spread.min() : spread.max();
     }
 
-    private Scenario scenario(Work work, int size, double seconds) {
-        return new Scenario(work, size, 1, 1, 1, work.isOfRoundTrips() ? 1 : Scenario.defaultFlush(size), 0, 0,
-                seconds, pinning.server(), pinning.client());
+    private Scenario scenario(Work work, int size) {
+        var connections = work == Work.CONNECT ? CONNECTS_AT_A_TIME : 1;
+        // A JVM that starts has more than one thread at work.
+        var where = work == Work.START ? Pinning.NONE : pinning;
+        return new Scenario(work, size, connections, connections, 1,
+                work.isOfRoundTrips() ? 1 : Scenario.defaultFlush(size), 0, 0, SECONDS, where.server(), where.client());
     }
 
     private static Contender ucx(Lane lane) {

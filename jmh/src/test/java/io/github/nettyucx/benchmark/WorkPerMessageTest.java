@@ -37,10 +37,13 @@ class WorkPerMessageTest {
     private static final int MANY_ROUND_TRIPS = 10_000;
     /** Until code is compiled: some of the JDK's around calls into C makes objects before. */
     private static final long COMPILED_SECONDS = 90;
-    /** Of a loop that sleeps after each message: one that finds it, one that finds no more, and one after waking. Seen: 2.5. */
-    private static final double PROGRESS_CALLS = 3.2;
-    /** Seen: 1.0. */
-    private static final double PROGRESS_CALLS_WITH_WORK = 1.2;
+    /**
+     * Of a loop that sleeps after each message: one that finds it, one that finds no more, and one after waking, which
+     * makes 3 where it sleeps each time. Seen: 2.3 to 2.5.
+     */
+    private static final double PROGRESS_CALLS = 3.05;
+    /** Seen: 1.000. */
+    private static final double PROGRESS_CALLS_WITH_WORK = 1.02;
 
     private final UcxEventLoopGroup group = new UcxEventLoopGroup(2, UcxWaitStrategy.PARK);
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -191,6 +194,7 @@ class WorkPerMessageTest {
         var calls = (double) (group.metrics().progressCalls() - before.progressCalls()) / (2 * ROUND_TRIPS);
         var worked = (double) (group.metrics().progressCallsWithWork() - before.progressCallsWithWork())
                 / (2 * ROUND_TRIPS);
+        System.out.printf("calls of ucp_worker_progress for each message: %.3f, with work: %.3f%n", calls, worked);
         assertTrue(calls <= PROGRESS_CALLS, calls + " calls of ucp_worker_progress for each message");
         assertTrue(worked <= PROGRESS_CALLS_WITH_WORK,
                 worked + " calls of ucp_worker_progress that did something for each message");

@@ -161,7 +161,7 @@ public final class UcxIoHandler implements IoHandler {
 
     /** Not again without a new channel: a loop that always has something to do would not end. */
     private boolean hasChannelsToClose() {
-        return ended != registered && driver.channelCount() > 0;
+        return ended != registered && (driver.channelCount() > 0 || driver.isLingering());
     }
 
     /** Stays until all is delivered: a loop without a quiet period ends as soon as it has run its tasks. */

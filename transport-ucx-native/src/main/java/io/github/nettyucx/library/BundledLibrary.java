@@ -11,6 +11,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.zip.CRC32;
 
 /**
  * The UCX in a classifier jar of this project, as its index describes it.
@@ -82,11 +83,20 @@ final class BundledLibrary {
             if (version == null) {
                 throw new LibraryRejected("is incomplete: " + index + " is empty");
             }
-            String contents = HexFormat.of().formatHex(Sha256.digest(bytes), 0, 8);
-            return new BundledLibrary(version, "ucx-" + version + "-" + contents, entries);
+            return new BundledLibrary(version, "ucx-" + version + "-" + checksum(bytes), entries);
         } catch (IOException e) {
             throw new LibraryRejected("cannot be read from " + index + ": " + e, e);
         }
+    }
+
+    /**
+     * Tells builds apart. Not by a digest: in a JVM that has just started the JDK takes longer to find its SHA-256 than all
+     * of the search for a library does. Two builds with the same number would replace each other's files.
+     */
+    private static String checksum(byte[] index) {
+        CRC32 crc = new CRC32();
+        crc.update(index);
+        return HexFormat.of().toHexDigits((int) crc.getValue());
     }
 
     static byte[] readAll(URL source) throws IOException {

@@ -2,6 +2,7 @@
 package io.github.nettyucx.library;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.System.Logger.Level;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -22,8 +23,8 @@ import java.util.stream.Stream;
  * The directory that bundled libraries are loaded from: one per user and contents, shared by all of that user's JVMs, so
  * that no number of starts and kills fills the disk.
  *
- * <p>Every file is compared with its digest before it is used, and replaced by an atomic rename when it is missing or
- * differs. Processes that do this at once write the same bytes, so whichever wins, each of them opens a good file, and
+ * <p>A file that has changed since it was last compared with its digest is compared again before it is used, and replaced
+ * by an atomic rename when it is missing or differs. Processes that do this at once write the same bytes, so whichever wins, each of them opens a good file, and
  * one that has the old file mapped keeps it. Nothing in a directory that another user could have prepared or could
  * change is used: then the libraries go into a fresh directory of this process's own, deleted at exit.
  */
@@ -55,13 +56,14 @@ final class ExtractionDirectory {
             try {
                 Path shared = extraction.own(base.resolve("netty-ucx-" + Integer.toUnsignedString(extraction.user)));
                 Path directory = extraction.own(shared.resolve(bundle.directoryName()));
-                extraction.complete(directory, bundle);
+                extraction.complete(directory, bundle, VerifiedFiles.read(
+                        shared.resolve(bundle.directoryName() + ".verified")));
                 return directory;
             } catch (IOException unusable) {
                 Path directory = Files.createTempDirectory(base, "netty-ucx-", PRIVATE_DIRECTORY);
                 Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(directory), "netty-ucx-cleanup"));
                 LOGGER.log(Level.WARNING, "UCX is extracted to " + directory + " for this process alone: " + unusable);
-                extraction.complete(directory, bundle);
+                extraction.complete(directory, bundle, VerifiedFiles.none());
                 return directory;
             }
         } catch (IOException e) {
@@ -70,7 +72,8 @@ final class ExtractionDirectory {
         }
     }
 
-    private void complete(Path directory, BundledLibrary bundle) throws IOException, LibraryRejected {
+    private void complete(Path directory, BundledLibrary bundle, VerifiedFiles verified)
+            throws IOException, LibraryRejected {
         for (BundledLibrary.Entry entry : bundle.entries()) {
             Path file = directory;
             List<String> steps = List.of(entry.name().split("/"));
@@ -78,17 +81,28 @@ final class ExtractionDirectory {
                 file = own(file.resolve(step));
             }
             file = file.resolve(steps.getLast());
-            if (!isIntact(file, entry)) {
+            if (!isIntact(file, entry, verified)) {
                 write(file, entry);
             }
         }
+        verified.save();
     }
 
-    private boolean isIntact(Path file, BundledLibrary.Entry entry) throws IOException {
+    private boolean isIntact(Path file, BundledLibrary.Entry entry, VerifiedFiles verified) throws IOException {
         if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) || complaint(file) != null) {
             return false;
         }
-        return Arrays.equals(Sha256.digest(Files.readAllBytes(file)), entry.sha256());
+        String state = VerifiedFiles.state(file, entry);
+        if (verified.contains(state)) {
+            return true;
+        }
+        try (InputStream in = Files.newInputStream(file)) {
+            if (!Arrays.equals(Sha256.digest(in), entry.sha256())) {
+                return false;
+            }
+        }
+        verified.add(state, file);
+        return true;
     }
 
     private static void write(Path file, BundledLibrary.Entry entry) throws IOException, LibraryRejected {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.library;
 
-import java.lang.foreign.AddressLayout;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodType;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -27,30 +25,27 @@ final class Libc {
     private static final int LC_NUMERIC_MASK = 1 << 1;
 
     private static final Linker LINKER = Linker.nativeLinker();
-    private static final AddressLayout C_STRING =
-            ValueLayout.ADDRESS.withTargetLayout(MemoryLayout.sequenceLayout(Long.MAX_VALUE, ValueLayout.JAVA_BYTE));
 
-    private static final MethodHandle DLOPEN = bind("dlopen", MethodType.methodType(
-            MemorySegment.class, MemorySegment.class, int.class));
-    private static final MethodHandle DLCLOSE = bind("dlclose", MethodType.methodType(int.class, MemorySegment.class));
-    private static final MethodHandle DLSYM = bind("dlsym", MethodType.methodType(
-            MemorySegment.class, MemorySegment.class, MemorySegment.class));
-    private static final MethodHandle DLADDR = bind("dladdr", MethodType.methodType(
-            int.class, MemorySegment.class, MemorySegment.class));
-    private static final MethodHandle DLERROR = bind("dlerror", MethodType.methodType(MemorySegment.class));
-    private static final MethodHandle SETENV = bind("setenv", MethodType.methodType(
-            int.class, MemorySegment.class, MemorySegment.class, int.class));
-    private static final MethodHandle GETENV = bind("getenv", MethodType.methodType(
-            MemorySegment.class, MemorySegment.class));
-    private static final MethodHandle GETEUID = bind("geteuid", MethodType.methodType(int.class));
-    private static final MethodHandle USELOCALE = bind("uselocale", MethodType.methodType(
-            MemorySegment.class, MemorySegment.class));
-    private static final MethodHandle DUPLOCALE = bind("duplocale", MethodType.methodType(
-            MemorySegment.class, MemorySegment.class));
-    private static final MethodHandle NEWLOCALE = bind("newlocale", MethodType.methodType(
-            MemorySegment.class, int.class, MemorySegment.class, MemorySegment.class));
-    private static final MethodHandle FREELOCALE = bind("freelocale", MethodType.methodType(
-            void.class, MemorySegment.class));
+    /*
+     * All calls are of one shape, whatever the functions take and return: the virtual machine makes classes for each
+     * shape, which takes longer than to load UCX. Integers and pointers travel in registers of 64 bits, of which a
+     * function looks at the bits of its own type, and at its own arguments only; who calls takes of the result the bits
+     * that its type has (System V ABI for AMD64, 3.2.3; AAPCS64, 6.8.2). UcpFunctions has the same one.
+     */
+    private static final FunctionDescriptor SHAPE = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+
+    private static final MethodHandle DLOPEN = bind("dlopen");
+    private static final MethodHandle DLCLOSE = bind("dlclose");
+    private static final MethodHandle DLSYM = bind("dlsym");
+    private static final MethodHandle DLADDR = bind("dladdr");
+    private static final MethodHandle DLERROR = bind("dlerror");
+    private static final MethodHandle SETENV = bind("setenv");
+    private static final MethodHandle GETENV = bind("getenv");
+    private static final MethodHandle GETEUID = bind("geteuid");
+    private static final MethodHandle USELOCALE = bind("uselocale");
+    private static final MethodHandle DUPLOCALE = bind("duplocale");
+    private static final MethodHandle NEWLOCALE = bind("newlocale");
+    private static final MethodHandle FREELOCALE = bind("freelocale");
 
     private Libc() {
     }
@@ -58,44 +53,29 @@ final class Libc {
     /** Opens a library and its dependencies, all symbols bound at once; throws with the linker's own explanation. */
     static MemorySegment dlopen(Path path) throws LibraryRejected {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment handle = (MemorySegment) DLOPEN.invokeExact(arena.allocateFrom(path.toString()), RTLD_NOW);
-            if (isNull(handle)) {
+            long handle = call(DLOPEN, string(arena, path.toString()), RTLD_NOW, 0);
+            if (handle == 0) {
                 throw new LibraryRejected(dlerror());
             }
-            return handle;
-        } catch (LibraryRejected e) {
-            throw e;
-        } catch (Throwable t) {
-            throw unexpected(t);
+            return MemorySegment.ofAddress(handle);
         }
     }
 
     /** The handle of a library that is in the process already, by its soname. */
     static Optional<MemorySegment> dlopenLoaded(String soname) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment handle = (MemorySegment) DLOPEN.invokeExact(
-                    arena.allocateFrom(soname), RTLD_NOW | RTLD_NOLOAD);
-            return isNull(handle) ? Optional.empty() : Optional.of(handle);
-        } catch (Throwable t) {
-            throw unexpected(t);
+            return present(call(DLOPEN, string(arena, soname), RTLD_NOW | RTLD_NOLOAD, 0));
         }
     }
 
     static void dlclose(MemorySegment handle) {
-        try {
-            int ignored = (int) DLCLOSE.invokeExact(handle);
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        call(DLCLOSE, handle.address(), 0, 0);
     }
 
     /** Finds a symbol in the library of that handle, or in one that it depends on. */
     static Optional<MemorySegment> dlsym(MemorySegment handle, String name) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment symbol = (MemorySegment) DLSYM.invokeExact(handle, arena.allocateFrom(name));
-            return isNull(symbol) ? Optional.empty() : Optional.of(symbol);
-        } catch (Throwable t) {
-            throw unexpected(t);
+            return present(call(DLSYM, handle.address(), string(arena, name), 0));
         }
     }
 
@@ -103,13 +83,11 @@ final class Libc {
     static Optional<Path> fileOf(MemorySegment symbol) {
         try (Arena arena = Arena.ofConfined()) {
             // Dl_info: dli_fname, dli_fbase, dli_sname, dli_saddr
-            MemorySegment info = arena.allocate(4 * ValueLayout.ADDRESS.byteSize(), ValueLayout.ADDRESS.byteAlignment());
-            if ((int) DLADDR.invokeExact(symbol, info) == 0) {
+            MemorySegment info = arena.allocate(4 * JAVA_LONG.byteSize(), JAVA_LONG.byteAlignment());
+            if ((int) call(DLADDR, symbol.address(), info.address(), 0) == 0) {
                 return Optional.empty();
             }
-            return Optional.ofNullable(string(info.get(C_STRING, 0))).map(Path::of);
-        } catch (Throwable t) {
-            throw unexpected(t);
+            return Optional.ofNullable(string(info.get(JAVA_LONG, 0))).map(Path::of);
         }
     }
 
@@ -124,89 +102,85 @@ final class Libc {
 
     private static void setenv(String name, String value, int overwrite) {
         try (Arena arena = Arena.ofConfined()) {
-            if ((int) SETENV.invokeExact(arena.allocateFrom(name), arena.allocateFrom(value), overwrite) != 0) {
+            if ((int) call(SETENV, string(arena, name), string(arena, value), overwrite) != 0) {
                 throw new IllegalStateException("setenv failed for " + name);
             }
-        } catch (Throwable t) {
-            throw unexpected(t);
         }
     }
 
     /** A variable of the process's environment as C code sees it, or null. */
     static String getenv(String name) {
         try (Arena arena = Arena.ofConfined()) {
-            return string((MemorySegment) GETENV.invokeExact(arena.allocateFrom(name)));
-        } catch (Throwable t) {
-            throw unexpected(t);
+            return string(call(GETENV, string(arena, name), 0, 0));
         }
     }
 
     static int geteuid() {
-        try {
-            return (int) GETEUID.invokeExact();
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        return (int) call(GETEUID, 0, 0, 0);
+    }
+
+    /** This thread's {@code locale_t}. */
+    static long locale() {
+        return call(USELOCALE, 0, 0, 0);
     }
 
     /** Runs an action on this thread with LC_NUMERIC=C; must not be called on a virtual thread. */
     static void withNumericLocaleC(Runnable action) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment previous = (MemorySegment) USELOCALE.invokeExact(MemorySegment.NULL);
-            MemorySegment base = (MemorySegment) DUPLOCALE.invokeExact(previous);
-            MemorySegment numericC = (MemorySegment) NEWLOCALE.invokeExact(
-                    LC_NUMERIC_MASK, arena.allocateFrom("C"), base);
-            if (isNull(numericC)) {
+            long base = call(DUPLOCALE, locale(), 0, 0);
+            long numericC = call(NEWLOCALE, LC_NUMERIC_MASK, string(arena, "C"), base);
+            if (numericC == 0) {
                 throw new IllegalStateException("newlocale failed");
             }
-            MemorySegment replaced = (MemorySegment) USELOCALE.invokeExact(numericC);
+            long replaced = call(USELOCALE, numericC, 0, 0);
             try {
                 action.run();
             } finally {
-                MemorySegment ours = (MemorySegment) USELOCALE.invokeExact(replaced);
-                FREELOCALE.invokeExact(ours);
+                long ours = call(USELOCALE, replaced, 0, 0);
+                call(FREELOCALE, ours, 0, 0);
             }
+        }
+    }
+
+    /**
+     * Calls a function that takes nothing and returns a C string.
+     *
+     * @return a copy of the string, or null for NULL
+     */
+    static String stringOf(MemorySegment function) {
+        return string(call(LINKER.downcallHandle(function, SHAPE), 0, 0, 0));
+    }
+
+    private static long call(MethodHandle function, long first, long second, long third) {
+        try {
+            return (long) function.invokeExact(first, second, third);
         } catch (Throwable t) {
             throw unexpected(t);
         }
     }
 
-    /** Binds a function of the given address; every reference is a pointer. */
-    static MethodHandle bind(MemorySegment function, MethodType type) {
-        MemoryLayout[] parameters = type.parameterList().stream().map(Libc::layout).toArray(MemoryLayout[]::new);
-        return LINKER.downcallHandle(function, type.returnType() == void.class
-                ? FunctionDescriptor.ofVoid(parameters)
-                : FunctionDescriptor.of(layout(type.returnType()), parameters));
+    private static long string(Arena arena, String text) {
+        return arena.allocateFrom(text).address();
     }
 
     /** Copies a C string, null for NULL. */
-    static String string(MemorySegment address) {
-        return isNull(address) ? null : address.reinterpret(Long.MAX_VALUE).getString(0);
+    private static String string(long address) {
+        return address == 0 ? null : MemorySegment.ofAddress(address).reinterpret(Long.MAX_VALUE).getString(0);
     }
 
-    private static String dlerror() throws Throwable {
-        String text = string((MemorySegment) DLERROR.invokeExact());
+    private static Optional<MemorySegment> present(long address) {
+        return address == 0 ? Optional.empty() : Optional.of(MemorySegment.ofAddress(address));
+    }
+
+    private static String dlerror() {
+        String text = string(call(DLERROR, 0, 0, 0));
         return text == null ? "dlopen failed without saying why" : text;
     }
 
-    private static MethodHandle bind(String name, MethodType type) {
+    private static MethodHandle bind(String name) {
         MemorySegment function = LINKER.defaultLookup().find(name)
                 .orElseThrow(() -> new UnsatisfiedLinkError("the C library has no " + name));
-        return bind(function, type);
-    }
-
-    private static MemoryLayout layout(Class<?> type) {
-        if (type == int.class) {
-            return ValueLayout.JAVA_INT;
-        }
-        if (type == MemorySegment.class) {
-            return ValueLayout.ADDRESS;
-        }
-        throw new IllegalArgumentException(type.toString());
-    }
-
-    private static boolean isNull(MemorySegment segment) {
-        return segment.address() == 0;
+        return LINKER.downcallHandle(function, SHAPE);
     }
 
     private static RuntimeException unexpected(Throwable t) {

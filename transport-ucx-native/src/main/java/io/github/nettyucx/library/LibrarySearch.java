@@ -19,6 +19,7 @@ final class LibrarySearch {
     private final List<String> attempts = new ArrayList<>();
 
     private Platform platform;
+    private BundledLibrary bundle;
 
     private LibrarySearch(String choice, Path workdir) {
         this.choice = choice;
@@ -109,7 +110,10 @@ final class LibrarySearch {
     }
 
     private BundledLibrary bundle() throws LibraryRejected {
-        return BundledLibrary.find(platform, UcxLibrary.class.getClassLoader());
+        if (bundle == null) {
+            bundle = BundledLibrary.find(platform, UcxLibrary.class.getClassLoader());
+        }
+        return bundle;
     }
 
     private Optional<UcxLibrary> bundledBefore(List<LibraryFile> others) {
@@ -168,7 +172,7 @@ final class LibrarySearch {
     private Optional<UcxLibrary> bundled() {
         return attempt("bundled", "the UCX of " + BundledLibrary.ARTIFACT, () -> {
             Path library = bundle().extract(workdir);
-            return openOnly(library, LibraryFile.read(library, platform).version(), "bundled");
+            return openOnly(library, Optional.of(bundle().version()), "bundled");
         });
     }
 

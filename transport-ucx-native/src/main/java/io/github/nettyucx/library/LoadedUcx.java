@@ -4,7 +4,6 @@ package io.github.nettyucx.library;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodType;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -115,13 +114,7 @@ final class LoadedUcx {
     private static UcxVersion version(MemorySegment handle) throws LibraryRejected {
         MemorySegment function = Libc.dlsym(handle, "ucp_get_version_string")
                 .orElseThrow(() -> new LibraryRejected("has no ucp_get_version_string"));
-        String text;
-        try {
-            text = Libc.string((MemorySegment) Libc.bind(function, MethodType.methodType(MemorySegment.class))
-                    .invokeExact());
-        } catch (Throwable t) {
-            throw new LibraryRejected("does not tell its version: " + t, t);
-        }
+        String text = Libc.stringOf(function);
         return UcxVersion.parse(text == null ? "" : text)
                 .orElseThrow(() -> new LibraryRejected("calls its version " + text));
     }

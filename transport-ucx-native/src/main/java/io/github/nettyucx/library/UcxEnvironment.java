@@ -63,6 +63,9 @@ public final class UcxEnvironment {
                             + "by a change of the configuration, UCX 1.16 warns that it is invalid"),
             new Setting("UCX_MM_ALLOC", "md",
                     "when /dev/shm is full UCX would go on with memory that is not shared, and crash the process"),
+            new Setting("UCX_MM_RX_BUFS_GROW", "288",
+                    "a worker takes its receive segments for each of its two kinds of shared memory before it has a peer: "
+                            + "256 are enough for its queue, and with 512, the default, half of them lie idle"),
             new Setting("UCX_TCP_CONN_NB", "y",
                     "an endpoint over tcp connects when it is made, which would block the thread"),
             new Setting("UCX_TCP_TX_SEG_SIZE", "128k",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.library;
 
-import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.Path;
@@ -31,8 +30,6 @@ public final class UcxLibrary {
     public static final String PROPERTY = "io.github.nettyucx.library";
     /** The system property that names the directory below which bundled libraries are extracted. */
     public static final String WORKDIR_PROPERTY = "io.github.nettyucx.workdir";
-
-    private static final System.Logger LOGGER = System.getLogger(UcxLibrary.class.getName());
 
     // Guarded by the class's monitor.
     private static UcxLibrary loaded;
@@ -64,7 +61,6 @@ public final class UcxLibrary {
         if (failure == null) {
             try {
                 loaded = onPlatformThread(() -> LibrarySearch.fromSystemProperties().run());
-                LOGGER.log(Level.INFO, "using " + loaded);
                 return loaded;
             } catch (Throwable t) {
                 failure = LibrarySearch.explain(t);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.library;
 
-import java.util.Comparator;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -19,9 +18,6 @@ public record UcxVersion(int major, int minor, int release) implements Comparabl
      */
     public static final UcxVersion MINIMUM = new UcxVersion(1, 16, 0);
 
-    private static final Comparator<UcxVersion> ORDER = Comparator.comparingInt(UcxVersion::major)
-            .thenComparingInt(UcxVersion::minor)
-            .thenComparingInt(UcxVersion::release);
     private static final Pattern FORMAT = Pattern.compile("(\\d{1,4})\\.(\\d{1,4})\\.(\\d{1,4})(?:\\D.*)?");
 
     /**
@@ -46,7 +42,12 @@ public record UcxVersion(int major, int minor, int release) implements Comparabl
 
     @Override
     public int compareTo(UcxVersion other) {
-        return ORDER.compare(this, other);
+        // Not by a Comparator: its lambdas would have classes made for them while a first connection waits.
+        int order = Integer.compare(major, other.major);
+        if (order == 0) {
+            order = Integer.compare(minor, other.minor);
+        }
+        return order == 0 ? Integer.compare(release, other.release) : order;
     }
 
     @Override

@@ -70,6 +70,10 @@ final class SocketFunctions {
     private SocketFunctions() {
     }
 
+    /** Does nothing but have this class initialized. */
+    static void prepare() {
+    }
+
     static int socket(CallState state, long domain, long type) {
         try {
             return state.result((int) (long) SOCKET.invokeExact(state.errno, domain, type, 0L));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.ucp;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -8,11 +9,19 @@ import java.lang.foreign.ValueLayout;
  * Reads and writes native memory at a plain address, which costs no allocation. As with any pointer, the caller
  * answers for the address.
  */
-final class NativeMemory {
+public final class NativeMemory {
 
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
     private NativeMemory() {
+    }
+
+    /**
+     * All of the process's memory, by its addresses. Here, so that only the binding has to be allowed what the JVM calls
+     * restricted.
+     */
+    public static MemorySegment all() {
+        return ALL;
     }
 
     static long getLong(long address) {
@@ -38,6 +47,14 @@ final class NativeMemory {
 
     static byte[] getBytes(long address, long length) {
         return ALL.asSlice(address, length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /**
+     * A view of memory that is somebody else's, which any thread can use until {@code arena} is closed. What is behind
+     * it must stay until then.
+     */
+    public static MemorySegment view(long address, long length, Arena arena) {
+        return MemorySegment.ofAddress(address).reinterpret(length, arena, null);
     }
 
     /** A view of foreign memory, which stays valid only as long as that memory does. */

@@ -44,7 +44,7 @@ public final class UcpActiveMessage {
             throw new IllegalArgumentException("id: " + id + " (expected: 0 to " + (int) Character.MAX_VALUE + ')');
         }
         long workerAddress = worker.address();
-        long registered = Upcalls.ACTIVE_MESSAGE_HANDLERS.register(handler);
+        long registered = Upcalls.ActiveMessages.HANDLERS.register(handler);
         worker.handlerAdded(registered);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment param = arena.allocate(UcpLayouts.AmHandlerParam.SIZE, Long.BYTES);
@@ -54,7 +54,7 @@ public final class UcpActiveMessage {
                             | UcpConstants.UCP_AM_HANDLER_PARAM_FIELD_ARG);
             param.set(ValueLayout.JAVA_INT, UcpLayouts.AmHandlerParam.ID, id);
             param.set(ValueLayout.JAVA_INT, UcpLayouts.AmHandlerParam.FLAGS, flags);
-            param.set(ValueLayout.JAVA_LONG, UcpLayouts.AmHandlerParam.CB, Upcalls.ACTIVE_MESSAGE);
+            param.set(ValueLayout.JAVA_LONG, UcpLayouts.AmHandlerParam.CB, Upcalls.ActiveMessages.RECEIVED);
             param.set(ValueLayout.JAVA_LONG, UcpLayouts.AmHandlerParam.ARG, registered);
             int status = (byte) (long) UcpFunctions.WORKER_SET_AM_RECV_HANDLER.invokeExact(
                     workerAddress, param.address(), 0L);

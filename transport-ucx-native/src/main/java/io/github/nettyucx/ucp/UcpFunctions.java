@@ -135,6 +135,10 @@ final class UcpFunctions {
     private UcpFunctions() {
     }
 
+    /** Does nothing but have this class initialized. */
+    static void prepare() {
+    }
+
     static MethodHandle bind(String name, FunctionDescriptor shape, Linker.Option... options) {
         MemorySegment symbol = SYMBOLS.find(name).orElseThrow(
                 () -> new UnsatisfiedLinkError("The UCX library " + UcxLibrary.load().path() + " has no " + name));

@@ -31,7 +31,7 @@ public final class UcpListener implements AutoCloseable {
     UcpListener(UcpWorker worker, InetSocketAddress local, ConnectionHandler handler) throws UcxException {
         this.worker = worker;
         this.handler = handler;
-        id = Upcalls.LISTENERS.register(this);
+        id = Upcalls.Listeners.REGISTERED.register(this);
         boolean created = false;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment sockaddr = UcsSockAddr.encode(arena, local);
@@ -41,7 +41,7 @@ public final class UcpListener implements AutoCloseable {
                             | UcpConstants.UCP_LISTENER_PARAM_FIELD_CONN_HANDLER);
             params.set(ValueLayout.JAVA_LONG, UcpLayouts.ListenerParams.SOCKADDR_ADDRESS, sockaddr.address());
             params.set(ValueLayout.JAVA_INT, UcpLayouts.ListenerParams.SOCKADDR_LENGTH, (int) sockaddr.byteSize());
-            params.set(ValueLayout.JAVA_LONG, UcpLayouts.ListenerParams.CONN_HANDLER_CB, Upcalls.CONNECTION_REQUEST);
+            params.set(ValueLayout.JAVA_LONG, UcpLayouts.ListenerParams.CONN_HANDLER_CB, Upcalls.Listeners.CONNECTION_REQUEST);
             params.set(ValueLayout.JAVA_LONG, UcpLayouts.ListenerParams.CONN_HANDLER_ARG, id);
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             int status = (byte) (long) UcpFunctions.LISTENER_CREATE.invokeExact(
@@ -55,7 +55,7 @@ public final class UcpListener implements AutoCloseable {
             throw UcpFunctions.rethrow(e);
         } finally {
             if (!created) {
-                Upcalls.LISTENERS.unregister(id);
+                Upcalls.Listeners.REGISTERED.unregister(id);
             }
         }
     }
@@ -144,7 +144,7 @@ public final class UcpListener implements AutoCloseable {
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         } finally {
-            Upcalls.LISTENERS.unregister(id);
+            Upcalls.Listeners.REGISTERED.unregister(id);
         }
     }
 

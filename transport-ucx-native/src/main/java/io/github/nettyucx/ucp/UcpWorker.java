@@ -295,7 +295,9 @@ public final class UcpWorker implements AutoCloseable {
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         } finally {
-            activeMessageHandlers.forEach(Upcalls.ACTIVE_MESSAGE_HANDLERS::unregister);
+            for (long handler : activeMessageHandlers) {
+                Upcalls.ActiveMessages.HANDLERS.unregister(handler);
+            }
             context.released();
         }
     }

@@ -20,22 +20,43 @@ import java.lang.invoke.MethodHandles;
 final class Upcalls {
 
     static final UpcallRegistry<UcpEndpoint> ENDPOINTS = new UpcallRegistry<>();
-    static final UpcallRegistry<UcpListener> LISTENERS = new UpcallRegistry<>();
-    static final UpcallRegistry<ActiveMessageHandler> ACTIVE_MESSAGE_HANDLERS = new UpcallRegistry<>();
 
     /** {@code ucp_err_handler_cb_t}. */
     static final long ENDPOINT_ERROR =
             stub("endpointError", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_BYTE));
-    /** {@code ucp_listener_conn_callback_t}. */
-    static final long CONNECTION_REQUEST =
-            stub("connectionRequest", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
-    /** {@code ucp_am_recv_callback_t}. */
-    static final long ACTIVE_MESSAGE = stub("activeMessage", FunctionDescriptor.of(
-            JAVA_BYTE, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+
+    // Each stub has a shape of its own, which takes some milliseconds to make. So what few processes need is made by its
+    // first use.
+
+    static final class Listeners {
+        static final UpcallRegistry<UcpListener> REGISTERED = new UpcallRegistry<>();
+
+        /** {@code ucp_listener_conn_callback_t}. */
+        static final long CONNECTION_REQUEST =
+                stub("connectionRequest", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
+
+        private Listeners() {
+        }
+    }
+
+    static final class ActiveMessages {
+        static final UpcallRegistry<ActiveMessageHandler> HANDLERS = new UpcallRegistry<>();
+
+        /** {@code ucp_am_recv_callback_t}. */
+        static final long RECEIVED = stub("activeMessage", FunctionDescriptor.of(
+                JAVA_BYTE, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+
+        private ActiveMessages() {
+        }
+    }
 
     private static final Logger LOGGER = System.getLogger(Upcalls.class.getPackageName());
 
     private Upcalls() {
+    }
+
+    /** Does nothing but have this class initialized. */
+    static void prepare() {
     }
 
     private static void endpointError(long id, long address, byte status) {
@@ -51,7 +72,7 @@ final class Upcalls {
 
     private static void connectionRequest(long request, long id) {
         try {
-            UcpListener listener = LISTENERS.get(id);
+            UcpListener listener = Listeners.REGISTERED.get(id);
             if (listener != null) {
                 listener.requested(request);
             }
@@ -62,7 +83,7 @@ final class Upcalls {
 
     private static byte activeMessage(long id, long header, long headerLength, long data, long length, long param) {
         try {
-            ActiveMessageHandler handler = ACTIVE_MESSAGE_HANDLERS.get(id);
+            ActiveMessageHandler handler = ActiveMessages.HANDLERS.get(id);
             if (handler != null) {
                 return (byte) handler.onMessage(header, headerLength, data, length, param);
             }

@@ -13,6 +13,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -94,6 +95,47 @@ class ExtractionDirectoryTest {
         assertComplete(extract());
         assertEquals("rwx------",
                 PosixFilePermissions.toString(Files.getPosixFilePermissions(directory.resolve("libucp.so.0"))));
+    }
+
+    private static Path note(Path directory) {
+        return directory.resolveSibling(directory.getFileName() + ".verified");
+    }
+
+    /** Younger files are not noted, see {@link VerifiedFiles}. */
+    private static void awaitSettled(Path file) throws Exception {
+        FileTime changed = (FileTime) Files.getAttribute(file, "unix:ctime");
+        Thread.sleep(Math.max(0, changed.toMillis() + 2100 - System.currentTimeMillis()));
+    }
+
+    @Test
+    void notesNothingAboutFilesThatHaveJustBeenWritten() throws Exception {
+        extract();
+        assertFalse(Files.exists(note(extract())));
+    }
+
+    @Test
+    void comparesAFileAgainOnlyAfterAChange() throws Exception {
+        Path library = extract().resolve("libucp.so.0");
+        FileTime written = Files.getLastModifiedTime(library);
+        awaitSettled(library);
+        assertEquals(2, Files.readAllLines(note(extract())).size());
+
+        // A change that keeps the length and pretends to have been made at the same time.
+        byte[] damaged = UCP.clone();
+        damaged[0]++;
+        Files.write(library, damaged);
+        Files.setLastModifiedTime(library, written);
+        assertComplete(extract());
+    }
+
+    @Test
+    void believesTheNote() throws Exception {
+        Path library = extract().resolve("libucp.so.0");
+        Files.writeString(library, "not compared");
+        BundledLibrary.Entry entry = find().entries().getFirst();
+        Files.writeString(note(library.getParent()), VerifiedFiles.state(library, entry) + "\n");
+        extract();
+        assertEquals("not compared", Files.readString(library), "compared although the note vouches for it");
     }
 
     @Test

@@ -8,10 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodType;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -106,14 +102,14 @@ class UcxEnvironmentTest {
 
     @Test
     void changesTheNumericLocaleOfThisThreadOnlyWhileTheActionRuns() throws Throwable {
-        long before = locale();
-        long during = UcxLibrary.withNumericLocaleC(UcxEnvironmentTest::localeUnchecked);
+        long before = Libc.locale();
+        long during = UcxLibrary.withNumericLocaleC(Libc::locale);
         assertNotEquals(before, during);
-        assertEquals(before, locale());
+        assertEquals(before, Libc.locale());
         assertThrows(IllegalStateException.class, () -> UcxLibrary.withNumericLocaleC(() -> {
             throw new IllegalStateException("of the action");
         }));
-        assertEquals(before, locale());
+        assertEquals(before, Libc.locale());
     }
 
     @Test
@@ -122,20 +118,5 @@ class UcxEnvironmentTest {
         Thread.ofVirtual().start(() -> virtual[0] = UcxLibrary.withNumericLocaleC(() -> Thread.currentThread().isVirtual()))
                 .join();
         assertEquals(false, virtual[0]);
-    }
-
-    private static long localeUnchecked() {
-        try {
-            return locale();
-        } catch (Throwable t) {
-            throw new AssertionError(t);
-        }
-    }
-
-    /** The locale of this thread; asking for none leaves it. */
-    private static long locale() throws Throwable {
-        MethodHandle uselocale = Libc.bind(Linker.nativeLinker().defaultLookup().find("uselocale").orElseThrow(),
-                MethodType.methodType(MemorySegment.class, MemorySegment.class));
-        return ((MemorySegment) uselocale.invokeExact(MemorySegment.NULL)).address();
     }
 }

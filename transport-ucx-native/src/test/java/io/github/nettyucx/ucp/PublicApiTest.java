@@ -2,20 +2,20 @@
 package io.github.nettyucx.ucp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -33,13 +33,33 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class PublicApiTest {
 
-    private static final Path MAIN = Path.of("src/main/java");
-    private static final Path LAYOUTS = Path.of("src/test/c/layouts.c");
+    /** This module, and the one that uses it for each message. */
+    private static final List<Path> MAIN = List.of(Path.of("src/main/java/io/github/nettyucx"),
+            Path.of("../transport-ucx/src/main/java/io/github/nettyucx"));
+    private static final Path C = Path.of("src/test/c");
     /** A name of UCX's in quotes: whatever is looked up, and however, it is written so somewhere. */
     private static final Pattern NAME = Pattern.compile("\"(uc[pstm]_[a-z0-9_]+)\"");
-    private static final Pattern INCLUDE = Pattern.compile("#include <(uc[pstm]/.*)>");
-    private static final Pattern ACCESS = Pattern.compile("NativeMemory\\.(?:get|put)(?:Int|Long)\\(([^,;]*)");
-    private static final Pattern NUMBER = Pattern.compile("\\b\\d+\\b");
+    private static final Pattern INCLUDE = Pattern.compile("#\\s*include\\s*(<.*>|\".*\")");
+
+    /** Sockets have structs of the kernel, at offsets of its headers, in memory of their own; see SocketLayoutsTest. */
+    private static final String SOCKETS = "socket/";
+    /** Who may have a view of memory that it has not allocated, outside the binding itself; and why. */
+    private static final Map<String, String> VIEWS = Map.of(
+            "library/Libc.java", "names of files and messages that the C library has; no struct of UCX",
+            "worker/SendBuffer.java", "copies from one buffer into another",
+            "memory/Buffers.java", "copies between a buffer and memory that an application has registered",
+            "memory/MemoryFrame.java", "the fields of a message about memory, in a buffer of its own",
+            "memory/RegionMemory.java", "memory that an application has registered",
+            "memory/UcxRemoteMemory.java", "a peer's memory that this process has attached",
+            "memory/Words.java", "atomic operations on words of such memory");
+    /** Offsets that no layout names, and why they may be there. */
+    private static final Map<String, String> OFFSETS = Map.of(
+            "library/Libc.java: 0", "the first field of the C library's Dl_info, and the beginning of a string",
+            "ucp/UcpEndpointParams.java: 0", "the beginning of a worker's address, which is bytes to us",
+            "ucp/UcpRemoteKey.java: 0", "the beginning of a packed key, which is bytes to us",
+            "ucp/UcpMemory.java: 0", "the beginning of the application's memory",
+            "worker/SendBuffer.java: to + done", "the bytes of a buffer",
+            "worker/SendBuffer.java: from + done", "the bytes of a buffer");
 
     @TempDir
     Path directory;
@@ -62,31 +82,99 @@ class PublicApiTest {
 
     @Test
     void symbolsAreLookedUpInOnePlaceForTheBindingAndOneForTheLoader() throws IOException {
-        assertEquals(Set.of("UcpFunctions.java"), files(line -> line.contains(".symbols()")));
-        assertEquals(Set.of("Libc.java", "LoadedUcx.java", "UcxLibrary.java"),
+        assertEquals(Set.of("ucp/UcpFunctions.java"), files(line -> line.contains(".symbols()")));
+        assertEquals(Set.of("library/Libc.java", "library/LoadedUcx.java", "library/UcxLibrary.java"),
                 files(line -> line.contains("dlsym(") && !line.contains("private static")));
     }
 
     @Test
     void layoutsComeFromThePublicHeaders() throws IOException {
-        List<String> includes = INCLUDE.matcher(Files.readString(LAYOUTS)).results()
-                .map(match -> match.group(1)).toList();
-        assertEquals(List.of("ucp/api/ucp.h"), includes);
+        Set<String> includes = new TreeSet<>();
+        try (Stream<Path> files = Files.list(C)) {
+            for (Path file : files.toList()) {
+                includes(Files.readString(file)).filter(header -> !header.startsWith("<") || header.startsWith("<uc"))
+                        .forEach(header -> includes.add(file.getFileName() + ": " + header));
+            }
+        }
+        assertEquals(Set.of("layouts.c: <ucp/api/ucp.h>"), includes);
+    }
+
+    @Test
+    void aHeaderIsFoundHoweverItIsIncluded() {
+        assertEquals(List.of("<ucp/core/ucp_ep.h>", "\"ucp/core/ucp_ep.h\"", "\"ucp/core/ucp_ep.inl\""),
+                includes("#include <ucp/core/ucp_ep.h>\n#include \"ucp/core/ucp_ep.h\"\n"
+                        + "# include\"ucp/core/ucp_ep.inl\"\n").toList());
+    }
+
+    @Test
+    void onlyTheBindingSeesMemoryThatIsNotItsOwn() throws IOException {
+        Set<String> views = new TreeSet<>();
+        sources().forEach((file, text) -> {
+            if (!file.startsWith("ucp/") && new MemoryAccess(text).seesForeignMemory()) {
+                views.add(file);
+            }
+        });
+        assertEquals(new TreeSet<>(VIEWS.keySet()), views);
     }
 
     @Test
     void structsAreReadAndWrittenByTheirLayoutsOnly() throws IOException {
-        List<String> offsets = new ArrayList<>();
+        Set<String> offsets = new TreeSet<>();
         sources().forEach((file, text) -> {
-            Matcher access = ACCESS.matcher(text);
-            while (access.find()) {
-                String address = access.group(1);
-                if (NUMBER.matcher(address).find() || address.contains("+") && !address.contains("UcpLayouts.")) {
-                    offsets.add(file + ": " + address);
-                }
+            if (!file.startsWith(SOCKETS)) {
+                new MemoryAccess(text).withoutLayout().forEach(offset -> offsets.add(file + ": " + offset));
             }
         });
-        assertEquals(List.of(), offsets);
+        assertEquals(new TreeSet<>(OFFSETS.keySet()), offsets);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "NativeMemory.getInt(ep + 24)",
+        "NativeMemory.putLong(ep + OFFSET, 1)",
+        "NativeMemory.getString(ep + 0x18)",
+        "NativeMemory.getBytes(ep + offset, length)",
+        "NativeMemory\n    .segment(ep + 24, length)",
+        "NativeMemory.all().get(ValueLayout.JAVA_LONG, ep + 24)",
+        "segment.get(ValueLayout.JAVA_INT, 8)",
+        "segment.set(JAVA_LONG, 8L, value)",
+        "segment.get(ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN), 8)",
+        "segment.getAtIndex(ValueLayout.JAVA_INT, 3)",
+        "segment.get(\n    ValueLayout.JAVA_INT, 0)",
+        "segment.getString(16)",
+        "segment.asSlice(16, 8)",
+        "MemorySegment.copy(segment, 16, array, 0, 8)",
+        "MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, 16, bytes, 0, 8)",
+        "MemorySegment.copy(bytes, 0, segment, ValueLayout.JAVA_BYTE, 16, 8)",
+        "long field = ep.address() + 24; NativeMemory.getInt(field)",
+        "static final int FIRST = 0; segment.get(JAVA_INT, FIRST)",
+        "static final int FIELD = 24; segment.get(JAVA_INT, FIELD)",
+        "MemorySegment out = arena.allocate(ValueLayout.JAVA_INT); out.get(ValueLayout.JAVA_INT, 4)"})
+    void anOffsetWithoutALayoutWouldBeFound(String source) {
+        assertNotEquals(Set.of(), new MemoryAccess(source).withoutLayout(), source);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "NativeMemory.getInt(ep + UcpLayouts.EpAttr.FIELD_MASK)",
+        "long entry = first + (long) i * UcpLayouts.Iov.SIZE; NativeMemory.getLong(entry + UcpLayouts.Iov.BUFFER)",
+        "segment.get(ValueLayout.JAVA_INT, UcpLayouts.EpAttr.FIELD_MASK)",
+        "segment.get(JAVA_INT, offset) // at 24",
+        "map.get(key, 24)",
+        "MemorySegment out = arena.allocate(ValueLayout.JAVA_INT); out.get(ValueLayout.JAVA_INT, 0)"})
+    void aFieldOfALayoutIsNoneOfThem(String source) {
+        assertEquals(Set.of(), new MemoryAccess(source).withoutLayout(), source);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"NativeMemory.all()", "MemorySegment.ofAddress(ep)", "segment.reinterpret(64)",
+        "PlatformDependent.getInt(ep)", "import sun.misc.Unsafe;", "MemorySegment.NULL"})
+    void aViewOfForeignMemoryWouldBeFound(String source) {
+        assertTrue(new MemoryAccess(source).seesForeignMemory(), source);
+    }
+
+    private static Stream<String> includes(String program) {
+        return INCLUDE.matcher(program).results().map(match -> match.group(1));
     }
 
     private static Set<String> names() throws IOException {
@@ -99,14 +187,18 @@ class PublicApiTest {
                 .map(Map.Entry::getKey).collect(Collectors.toSet());
     }
 
-    /** All files of the module, by name. */
+    /** All files of the modules, by room and name. */
     private static Map<String, String> sources() throws IOException {
         Map<String, String> sources = new TreeMap<>();
-        try (Stream<Path> files = Files.walk(MAIN)) {
-            for (Path file : files.filter(file -> file.toString().endsWith(".java")).toList()) {
-                String replaced = sources.put(file.getFileName().toString(), Files.readString(file));
-                assertTrue(replaced == null || file.endsWith("package-info.java"), () -> "two files: " + file);
+        for (Path root : MAIN) {
+            int before = sources.size();
+            try (Stream<Path> files = Files.walk(root)) {
+                for (Path file : files.filter(file -> file.toString().endsWith(".java")).toList()) {
+                    assertNull(sources.put(root.relativize(file).toString(), Files.readString(file)),
+                            () -> "two files: " + file);
+                }
             }
+            assertTrue(sources.size() > before, () -> "no sources in " + root.toAbsolutePath());
         }
         return sources;
     }

@@ -72,10 +72,7 @@ abstract class AbstractUcxStreamChannel extends AbstractUcxChannel implements So
     /** Whether anything may be fired up the pipeline. */
     abstract boolean isReading();
 
-    /** Whether all that was flushed has been sent. */
-    abstract boolean isDrained();
-
-    /** Whether there is still somebody to be told of the output's end; what waits for it otherwise fails with the close. */
+    /** Whether all that was flushed has been sent, and it is known whether there is still somebody to be told. */
     abstract boolean canEndOutput();
 
     abstract boolean isUnconnected();

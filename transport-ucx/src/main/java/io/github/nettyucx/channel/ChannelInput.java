@@ -228,7 +228,7 @@ final class ChannelInput implements Runnable, Allocation {
             if (!channel.isReading()) {
                 return;
             }
-            if (channel.config().isAllowHalfClosure()) {
+            if (channel.config().isAllowHalfClosure() && !channel.isBroken()) {
                 state = State.SHUTDOWN;
                 channel.halfClose.inputEnded();
                 pipeline.fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);

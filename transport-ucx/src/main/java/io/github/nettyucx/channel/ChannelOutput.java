@@ -45,7 +45,7 @@ final class ChannelOutput implements Runnable {
 
     /** The lane has completed sends, or has room. */
     void advanced() {
-        if (waiting || !lane.isIdle()) {
+        if (waiting || !lane.isIdle() || channel.halfClose.isOutputEnding()) {
             schedule();
         }
     }

@@ -8,13 +8,14 @@ import io.github.nettyucx.handshake.LaneKind;
 import io.github.nettyucx.handshake.Outcome;
 import io.github.nettyucx.lane.Lane;
 import io.github.nettyucx.lane.LoopLanes;
-import io.github.nettyucx.socket.Announcement;
 import io.github.nettyucx.socket.Epoll;
 import io.github.nettyucx.socket.KernelRandom;
 import io.github.nettyucx.socket.KernelSocket;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.util.internal.StringUtil;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
 import java.net.ConnectException;
@@ -23,21 +24,59 @@ import java.net.NoRouteToHostException;
 import java.net.SocketAddress;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.UnresolvedAddressException;
+import java.util.EnumSet;
+import java.util.Set;
 
 /** A connect: the kernel's, and then the handshake, or none with an ordinary server. */
 final class ClientOpening extends Opening {
 
+    private static final InternalLogger logger = InternalLoggerFactory.getInstance(ClientOpening.class);
+
+    /** How long a server that is asked has to answer; and not more than half of the time to connect in. */
+    private static final int ANSWER_MILLIS = 3_000;
+
+    /** How a server ends an attempt that cannot do anything with it. A secret that does not fit is no such end. */
+    private static final Set<HandshakeFailure> UNANSWERED = EnumSet.of(HandshakeFailure.CLOSED_BY_PEER,
+            HandshakeFailure.CONNECT_FAILED, HandshakeFailure.TIMED_OUT, HandshakeFailure.OTHER_PROGRAM,
+            HandshakeFailure.OTHER_PROTOCOL_VERSION, HandshakeFailure.PROTOCOL_VIOLATION, HandshakeFailure.NO_MEMORY,
+            HandshakeFailure.LOCAL_FAILURE);
+
+    /** What is under way. */
+    private enum Step {
+        CONNECT,
+        /** The handshake with a server that takes this transport, or ought to. */
+        HANDSHAKE,
+        /** The handshake with one that may take this transport: without an answer the connection is made without it. */
+        ATTEMPT
+    }
+
+    /** Begins once more, as to an ordinary server. */
+    @FunctionalInterface
+    interface Again {
+        void connect(String reason);
+    }
+
     private final InetSocketAddress remote;
     private final ChannelPromise promise;
-    private boolean connecting;
+    private final UcxConnectMode mode;
+    private final Again again;
+    private Step step = Step.CONNECT;
+    /** Why {@link UcxConnectMode#PLAIN} is not what was asked for, if it is not. */
+    private final String plainReason;
 
-    /** @param socket that is bound already if the channel is */
+    /**
+     * @param socket that is bound already if the channel is
+     * @param plainReason of a second attempt, after one that was not answered
+     */
     ClientOpening(UcxSocketChannel channel, LoopLanes loop, InetSocketAddress remote, KernelSocket socket,
-                  ChannelPromise promise) {
+                  ChannelPromise promise, UcxConnectMode mode, String plainReason, Again again) {
         super(channel, loop);
         this.remote = remote;
         this.promise = promise;
         this.socket = socket;
+        this.mode = mode;
+        this.plainReason = plainReason;
+        this.again = again;
     }
 
     /** The address, if a connection can be made to or from it. */
@@ -54,7 +93,12 @@ final class ClientOpening extends Opening {
 
     /** @throws IOException if the connect has failed at once */
     void start() throws IOException {
-        connecting = !socket.connect(remote);
+        if (mode == UcxConnectMode.UCX
+                || mode == UcxConnectMode.ANNOUNCED && Neighbours.mayBeAsked(remote, ConfiguredDefaults.NETWORKS)) {
+            // The first time that takes long. A server that waits for a client's first bytes does not wait for that.
+            LoopLanes.supply(channel.config().laneSet());
+        }
+        boolean connected = socket.connect(remote);
         watch();
         int millis = channel.config().getConnectTimeoutMillis();
         if (millis > 0) {
@@ -65,10 +109,9 @@ final class ClientOpening extends Opening {
                 channel.unsafe().close(channel.voidPromise());
             }
         });
-        if (!connecting) {
+        if (connected) {
             // Not from here: the caller does not know of this attempt yet.
             loop.engine().schedule(() -> socketReady(Epoll.OUT));
-            connecting = true;
         }
     }
 
@@ -111,7 +154,7 @@ final class ClientOpening extends Opening {
 
     @Override
     void ready(int events) throws IOException {
-        if (connecting) {
+        if (step == Step.CONNECT) {
             if ((events & (Epoll.OUT | Epoll.ERR | Epoll.HUP)) == 0) {
                 return;
             }
@@ -124,7 +167,6 @@ final class ClientOpening extends Opening {
                         : e instanceof ConnectException ? HandshakeFailure.REFUSED : HandshakeFailure.CONNECT_FAILED);
                 return;
             }
-            connecting = false;
             connected();
         } else {
             flush();
@@ -137,21 +179,41 @@ final class ClientOpening extends Opening {
     private void connected() throws IOException {
         channel.local = socket.localAddress();
         channel.remote = socket.remoteAddress();
-        UcxConnectMode mode = channel.config().connectMode();
-        if (mode == UcxConnectMode.PLAIN || mode == UcxConnectMode.ANNOUNCED && !isAnnounced()) {
-            openPlain();
+        String reason = mode == UcxConnectMode.ANNOUNCED
+                ? Neighbours.reasonNotToAsk(channel.remote, channel.local, ConfiguredDefaults.NETWORKS) : plainReason;
+        if (mode == UcxConnectMode.PLAIN || reason != null) {
+            openPlain(reason);
             return;
+        }
+        step = Step.HANDSHAKE;
+        if (mode == UcxConnectMode.ANNOUNCED) {
+            step = Step.ATTEMPT;
+            boundByAnswer();
         }
         ClientHandshake started = new ClientHandshake(terms(), loop.links(), this, KernelRandom::fill);
         handshake = started;
         started.start();
     }
 
-    /** Only a process of this host can have announced itself; a port of another host's may be anybody's here. */
-    private boolean isAnnounced() {
-        boolean local = remote.getAddress().isLoopbackAddress()
-                || channel.local.getAddress().equals(channel.remote.getAddress());
-        return local && Announcement.isThere(channel.remote);
+    private void boundByAnswer() {
+        int limit = channel.config().getConnectTimeoutMillis();
+        int millis = limit > 0 ? Math.min(ANSWER_MILLIS, Math.max(1, limit / 2)) : ANSWER_MILLIS;
+        boundBy(millis, () -> timedOut(millis));
+    }
+
+    /** The next attempt has the time to connect in for itself. */
+    @Override
+    boolean goesOnWithout(IOException cause, HandshakeFailure reason) {
+        if (step != Step.ATTEMPT || !UNANSWERED.contains(reason) || promise.isDone()) {
+            return false;
+        }
+        long seconds = Neighbours.hasNotAnswered(channel.remote, channel.local,
+                reason == HandshakeFailure.TIMED_OUT);
+        String told = "the server did not answer as one of this transport: " + cause.getMessage();
+        logger.info("Connections to {} are ordinary ones for {} s: {}", remote, seconds, told);
+        close();
+        again.connect(told);
+        return true;
     }
 
     @Override

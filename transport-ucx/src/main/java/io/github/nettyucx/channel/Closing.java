@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.lane.Departure;
+import io.github.nettyucx.lane.LoopLanes;
+
 /**
- * How a channel closes: at once, or when what was flushed before has been delivered. In the latter case the application
- * has closed it, and it stays open for the transport.
+ * How a channel closes.
+ * <p>
+ * If everything that was flushed has been sent, it is closed at once for the application, as with a kernel's socket, and
+ * the peer is told of the end in the background: the channel departs. Otherwise, or with {@code SO_LINGER}, it stays open
+ * until that has been delivered: the channel lingers.
  */
-final class Closing {
+final class Closing implements Departure {
 
     private final UcxSocketChannel channel;
     /** {@code null} if there was nothing to wait for so far. */
@@ -27,6 +33,17 @@ final class Closing {
         return !hurried && channel.config().getSoLinger() != 0;
     }
 
+    /** Whether a close has to wait until what was flushed has been delivered. */
+    boolean lingers(OpenConnection connection) {
+        return mayWait() && connection.mustLinger()
+                && (!connection.output().isDrained() || channel.config().getSoLinger() > 0 || OrderlyExit.hasBegun());
+    }
+
+    /** Whether nothing is left after a close but to tell the peer. */
+    boolean departs(OpenConnection connection) {
+        return mayWait() && connection.mustLinger() && connection.output().isDrained();
+    }
+
     /**
      * Begins to wait.
      *
@@ -36,11 +53,29 @@ final class Closing {
     void begin(OpenConnection connection, Runnable closeTask) {
         linger = new Linger(channel.eventLoop(), channel.config(), closeTask);
         if (connection == null) {
-            channel.become(UcxSocketChannel.State.DECLINING);
+            channel.become(ChannelState.DECLINING);
         } else {
-            channel.become(UcxSocketChannel.State.LINGERING);
+            channel.become(ChannelState.LINGERING);
             opened(connection);
         }
+        linger.start();
+    }
+
+    /**
+     * The channel is closed: begins to tell the peer.
+     *
+     * @param ended is run when the peer knows, or its time is over
+     */
+    void depart(OpenConnection connection, LoopLanes loop, Runnable ended) {
+        loop.departs(this);
+        linger = new Linger(channel.eventLoop(), channel.config(), () -> {
+            loop.departed(this);
+            ended.run();
+        });
+        channel.become(ChannelState.DEPARTING);
+        // At once: a process that is killed right after a close has delivered it, where the peer has it then.
+        connection.leave();
+        opened(connection);
         linger.start();
     }
 
@@ -59,15 +94,17 @@ final class Closing {
         linger.advance();
     }
 
-    /** Ends the wait for a peer that has not taken everything, if there is one. */
-    void cut() {
+    /** {@inheritDoc} */
+    @Override
+    public void cut() {
         if (channel.isLingering()) {
             linger.end();
         }
     }
 
-    /** The same, if the time for it has come; the loop does not run its timers any more. */
-    void checkTimeout() {
+    /** {@inheritDoc} */
+    @Override
+    public void checkTimeout() {
         if (channel.isLingering()) {
             linger.checkTimeout();
         }

@@ -17,6 +17,7 @@ final class ConfiguredDefaults {
     static final String LANES_PROPERTY = "io.github.nettyucx.lanes";
     static final String CONNECT_MODE_PROPERTY = "io.github.nettyucx.connectMode";
     static final String PLAIN_PEERS_PROPERTY = "io.github.nettyucx.plainPeers";
+    static final String NETWORKS_PROPERTY = "io.github.nettyucx.networks";
     static final String SECRET_PROPERTY = "io.github.nettyucx.secretFile";
 
     static final LaneSet LANES = lanes(SystemPropertyUtil.get(LANES_PROPERTY));
@@ -24,6 +25,9 @@ final class ConfiguredDefaults {
             constant(UcxConnectMode.class, CONNECT_MODE_PROPERTY, UcxConnectMode.UCX);
     /** {@code null} if the property is not set. */
     static final UcxPlainPeers PLAIN_PEERS = constant(UcxPlainPeers.class, PLAIN_PEERS_PROPERTY, null);
+
+    /** Whose servers are asked by clients that are told {@link UcxConnectMode#ANNOUNCED}. */
+    static final Networks NETWORKS = networks(SystemPropertyUtil.get(NETWORKS_PROPERTY));
 
     /** Read when the first channel is made. */
     private static final class Secret {
@@ -38,6 +42,14 @@ final class ConfiguredDefaults {
             return text == null ? LaneSet.DEFAULT : LaneSet.parse(text);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(LANES_PROPERTY + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static Networks networks(String text) {
+        try {
+            return text == null ? Networks.NONE : Networks.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(NETWORKS_PROPERTY + ": " + e.getMessage(), e);
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.handshake.HandshakeFailure;
 import io.github.nettyucx.lane.LoopLanes;
 import io.netty.channel.ChannelPromise;
 
@@ -11,11 +12,11 @@ import java.net.InetSocketAddress;
 final class Connecting {
 
     private final UcxSocketChannel channel;
-    private final ControlSocket socket;
+    private final ChannelSocket socket;
     /** {@code null} unless one is under way. */
     private Opening opening;
 
-    Connecting(UcxSocketChannel channel, ControlSocket socket) {
+    Connecting(UcxSocketChannel channel, ChannelSocket socket) {
         this.channel = channel;
         this.socket = socket;
     }
@@ -33,7 +34,13 @@ final class Connecting {
 
     /** @throws IOException if the connect has failed at once; then the channel is unconnected again */
     void connect(LoopLanes loop, InetSocketAddress to, ChannelPromise promise) throws IOException {
-        ClientOpening started = new ClientOpening(channel, loop, to, socket.openFor(to.getAddress()), promise);
+        connect(loop, to, promise, channel.config().connectMode(), null);
+    }
+
+    private void connect(LoopLanes loop, InetSocketAddress to, ChannelPromise promise, UcxConnectMode mode,
+                         String plainReason) throws IOException {
+        ClientOpening started = new ClientOpening(channel, loop, to, socket.openFor(to.getAddress()), promise, mode,
+                plainReason, reason -> connectAgain(loop, to, promise, reason));
         begin(started);
         boolean begun = false;
         try {
@@ -47,9 +54,21 @@ final class Connecting {
         }
     }
 
+    /** The server is an ordinary one, and has seen a handshake: with another socket, and what that was bound to. */
+    private void connectAgain(LoopLanes loop, InetSocketAddress to, ChannelPromise promise, String reason) {
+        giveUp();
+        try {
+            socket.replace(loop);
+            connect(loop, to, promise, UcxConnectMode.PLAIN, reason);
+        } catch (IOException | RuntimeException e) {
+            channel.connectionMetrics().failed(HandshakeFailure.LOCAL_FAILURE, to, e);
+            promise.tryFailure(channel.annotated(e, to));
+        }
+    }
+
     private void begin(Opening started) {
         opening = started;
-        channel.become(UcxSocketChannel.State.CONNECTING);
+        channel.become(ChannelState.CONNECTING);
     }
 
     /** Forgets what could not be begun, if there is anything: the channel is unconnected again. */
@@ -57,7 +76,7 @@ final class Connecting {
         if (opening != null) {
             opening.close();
             opening = null;
-            channel.become(UcxSocketChannel.State.UNCONNECTED);
+            channel.become(ChannelState.UNCONNECTED);
         }
     }
 

@@ -20,7 +20,7 @@ final class ConnectionMetrics {
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(UcxSocketChannel.class);
 
     /** Why better lanes were not taken, as far as it has been told: once for the process each, at INFO. */
-    private static final Set<String> told = ConcurrentHashMap.newKeySet();
+    private static final Set<String> toldReasons = ConcurrentHashMap.newKeySet();
     private static final int TOLD_AT_MOST = 64;
     /** In a reason, what may be another with each connection. */
     private static final Pattern ADDRESS = Pattern.compile("\\S+:\\d+");
@@ -31,11 +31,18 @@ final class ConnectionMetrics {
             HandshakeFailure.WRONG_SECRET, HandshakeFailure.PLAIN_REFUSED, HandshakeFailure.TIMED_OUT,
             HandshakeFailure.CLOSED_BY_PEER);
 
+    /** {@code null} if there is none. */
+    static volatile ConnectionObserver observer;
+
     private final UcxSocketChannel channel;
     private final Traffic traffic = new Traffic();
     /** Of the loop that the channel is registered with. */
     private LoopCounters loop;
     private long openedNanos;
+    /** Why there was no handshake; {@code null} if there was one, or nobody wanted any. */
+    private String plainReason;
+    /** The one that was told of the opening; {@code null} if there was none. */
+    private ConnectionObserver told;
 
     ConnectionMetrics(UcxSocketChannel channel) {
         this.channel = channel;
@@ -49,18 +56,29 @@ final class ConnectionMetrics {
         loop = counters;
     }
 
+    void plain(String reason) {
+        plainReason = reason;
+    }
+
     /** @param reasons why no better lane was taken */
     void opened(List<String> reasons) {
         traffic.opened(loop.lane(channel.lane()));
         logger.debug("{} is connected by {}: {}", channel, channel.lane(), channel.transports());
         for (String reason : reasons) {
             logger.debug("{} does not have a better lane: {}", channel, reason);
-            if (told.size() < TOLD_AT_MOST && told.add(ADDRESS.matcher(reason).replaceAll(""))) {
+            if (toldReasons.size() < TOLD_AT_MOST && toldReasons.add(ADDRESS.matcher(reason).replaceAll(""))) {
                 logger.info("A connection goes over lane {} because of this (said once): {}", channel.lane(), reason);
             }
         }
+        if (plainReason != null) {
+            logger.debug("{} is an ordinary connection: {}", channel, plainReason);
+        }
         openedNanos = System.nanoTime();
         FlightEvents.opened(channel);
+        told = observer;
+        if (told != null) {
+            told.opened(channel, channel.isAccepted(), plainReason == null ? reasons : List.of(plainReason));
+        }
     }
 
     void failed(HandshakeFailure reason, SocketAddress remote, Throwable cause) {
@@ -75,5 +93,8 @@ final class ConnectionMetrics {
         traffic.closed();
         loop.closings().increment(reason);
         FlightEvents.closed(channel, reason, System.nanoTime() - openedNanos);
+        if (told != null) {
+            told.closed(channel);
+        }
     }
 }

@@ -16,7 +16,7 @@ final class HalfClose {
     private final AbstractUcxStreamChannel channel;
     private volatile boolean inputEnded;
     private volatile boolean outputEnded;
-    /** Waits for bytes that were flushed before. */
+    /** Waits for bytes that were flushed before, or until it is known how a peer that has gone has ended. */
     private ChannelPromise waiting;
 
     HalfClose(AbstractUcxStreamChannel channel) {
@@ -44,16 +44,16 @@ final class HalfClose {
         if (waiting != null) {
             // The second call must not overtake the bytes that the first one waits for.
             waiting.addListener(new PromiseNotifier<>(promise));
-        } else if (channel.isReading() && !outputEnded && !channel.isDrained()) {
+        } else if (channel.isReading() && !outputEnded && !channel.canEndOutput()) {
             waiting = promise;
         } else {
             channel.endOutputNow(promise);
         }
     }
 
-    /** After bytes have been sent. */
+    /** After bytes have been sent, or the connection has been lost. */
     void advance() {
-        if (waiting != null && channel.isDrained() && channel.canEndOutput()) {
+        if (waiting != null && channel.canEndOutput()) {
             ChannelPromise promise = waiting;
             waiting = null;
             channel.endOutputNow(promise);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.lane.Departure;
 import io.github.nettyucx.lane.LoopLanes;
 import io.github.nettyucx.worker.EnginePort;
 import io.github.nettyucx.worker.ProgressEngine;
@@ -68,11 +69,12 @@ public final class IoDriver {
      * @throws IllegalArgumentException if {@code io.github.nettyucx.spinMicros} is out of range
      */
     public IoDriver(UcxWaitStrategy waitStrategy) {
-        this.waitStrategy = Objects.requireNonNull(waitStrategy, "waitStrategy");
+        this(waitStrategy, null);
+        Ucx.prepare();
     }
 
     IoDriver(UcxWaitStrategy waitStrategy, EnginePort port) {
-        this(waitStrategy);
+        this.waitStrategy = Objects.requireNonNull(waitStrategy, "waitStrategy");
         this.port = port;
     }
 
@@ -261,14 +263,14 @@ public final class IoDriver {
         }
     }
 
-    /** Whether a closed channel still has bytes to deliver; it does so for a bounded time. */
+    /** Whether a closed channel still has something to deliver, be it only its end; it does so for a bounded time. */
     public boolean isLingering() {
         for (Channel channel : channels) {
             if (channel instanceof UcxSocketChannel socket && socket.isLingering()) {
                 return true;
             }
         }
-        return false;
+        return lanes != null && lanes.hasDepartures();
     }
 
     /** Ends the wait for the peers of closed channels; what they have not taken is lost. */
@@ -278,6 +280,11 @@ public final class IoDriver {
                 socket.cutLinger();
             }
         }
+        departures().forEach(Departure::cut);
+    }
+
+    private List<Departure> departures() {
+        return lanes == null ? List.of() : lanes.departures();
     }
 
     /**
@@ -309,6 +316,7 @@ public final class IoDriver {
                 socket.checkLinger();
             }
         }
+        departures().forEach(Departure::checkTimeout);
     }
 
     private void nap() throws IOException {

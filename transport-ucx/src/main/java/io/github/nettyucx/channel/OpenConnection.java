@@ -15,6 +15,9 @@ final class OpenConnection {
     private final Lane lane;
     private final ChannelInput input;
     private final ChannelOutput output;
+    private final ChannelMemory memory;
+    /** A write has failed, for which the channel closes when all that came before has been read. */
+    private boolean broken;
 
     /**
      * @param silenceMillis that the peer's host may be silent for, as far as the lane has to see to it; 0 for no limit
@@ -26,7 +29,8 @@ final class OpenConnection {
         input = new ChannelInput(channel, lane, loop.engine());
         PeerWatch peerWatch = silenceMillis == 0 ? null : new PeerWatch(channel.eventLoop(), lane, silenceMillis);
         output = new ChannelOutput(channel, lane, loop.engine(), peerWatch, writes);
-        lane.listener(new ChannelEvents(channel, input, output));
+        memory = new ChannelMemory(channel, lane, loop.engine());
+        lane.listener(new ChannelEvents(channel, input, output, memory));
     }
 
     Lane lane() {
@@ -41,6 +45,10 @@ final class OpenConnection {
         return output;
     }
 
+    ChannelMemory memory() {
+        return memory;
+    }
+
     // ------------------------------------------------------------------------------------------- writing
 
     /** Sends what has been flushed; what cannot be sent any more fails, and the exception ends the channel. */
@@ -52,6 +60,7 @@ final class OpenConnection {
                 throw e;
             }
             // Netty would close the channel, and with it goes what the peer has sent before it went.
+            broken = true;
             output.failFlushed(in, e);
         }
     }
@@ -71,6 +80,11 @@ final class OpenConnection {
     /** Whether the peer has gone when neither side had anything to say any more. */
     boolean hasEndedInOrder() {
         return lane.closeReason() == CloseReason.ORDERLY;
+    }
+
+    /** Whether nothing but what is still to be read keeps the channel open. */
+    boolean isBroken() {
+        return broken;
     }
 
     /** Whether a close has to wait until what was flushed has been delivered. */
@@ -96,8 +110,18 @@ final class OpenConnection {
         return lingering ? CloseReason.CLOSE_TIMED_OUT : reason;
     }
 
+    /** The channel is closed, and everything has been sent: of the output only its end is left, and nothing of the rest. */
+    void leave() {
+        output.giveUp();
+        lane.leave();
+        lane.finish(true);
+        lane.settle();
+        memory.closed();
+    }
+
     void close(boolean reset) {
         lane.close(reset);
         output.closed();
+        memory.closed();
     }
 }

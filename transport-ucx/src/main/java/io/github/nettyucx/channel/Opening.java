@@ -40,10 +40,6 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
     private static final int PEER_TIMEOUT_SECONDS =
             checkedPeerTimeout(SystemPropertyUtil.getInt(PEER_TIMEOUT_PROPERTY, 30));
 
-    /** The kernel asks an idle peer after that part of the time, and then so often. */
-    private static final int KEEPALIVE_SHARE = 3;
-    private static final int KEEPALIVE_PROBES = 4;
-
     private static final int FIRST_CAPACITY = 512;
 
     final UcxSocketChannel channel;
@@ -184,11 +180,7 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
             return;
         }
         try {
-            int share = Math.max(1, seconds / KEEPALIVE_SHARE);
-            socket.set(SocketSetting.KEEP_ALIVE, 1);
-            socket.set(SocketSetting.KEEP_IDLE_SECONDS, share);
-            socket.set(SocketSetting.KEEP_INTERVAL_SECONDS, Math.max(1, (seconds - share) / KEEPALIVE_PROBES));
-            socket.set(SocketSetting.KEEP_COUNT, KEEPALIVE_PROBES);
+            KeepAlive.within(seconds).set(socket);
             if (silent) {
                 // Not where the bytes go over it: the kernel takes a peer for dead then that lives and does not read. See
                 // SocketLane.checkPeer.
@@ -246,9 +238,18 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
         return rest;
     }
 
-    /** Goes on as an ordinary connection. */
-    final void openPlain() {
-        handOver(loop.socketLane(socket, channel.traffic(), takeRest()), List.of(), 0);
+    /**
+     * Goes on as an ordinary connection.
+     *
+     * @param reason why there is no handshake, or {@code null} if nobody wants one
+     */
+    final void openPlain(String reason) {
+        openPlain(reason, loop.socketLane(socket, channel.traffic(), takeRest()));
+    }
+
+    final void openPlain(String reason, SocketLane lane) {
+        channel.connectionMetrics().plain(reason);
+        handOver(lane, List.of(), 0);
     }
 
     @Override
@@ -257,7 +258,7 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
     }
 
     final void fail(IOException cause, HandshakeFailure reason) {
-        if (!over) {
+        if (!over && !goesOnWithout(cause, reason)) {
             flush();
             ArrayDeque<ByteBuf> words = new ArrayDeque<>(out);
             out.clear();
@@ -269,6 +270,11 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
             channel.openingFailed(refusing ? words : null);
             told(cause);
         }
+    }
+
+    /** What failed can be done without the handshake, and that has been begun: nobody is told. This is over then. */
+    boolean goesOnWithout(IOException cause, HandshakeFailure reason) {
+        return false;
     }
 
     /** The connection is open. @return whether it is still wanted */

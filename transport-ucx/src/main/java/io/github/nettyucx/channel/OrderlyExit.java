@@ -22,7 +22,7 @@ import java.util.concurrent.locks.LockSupport;
  * <p>
  * It is a shutdown hook, for ends that the application itself has chosen: {@code System.exit}, and the return from
  * {@code main} when all other threads are daemons. When a signal has ended the JVM, hooks of the application may still
- * use its channels, which are then left to them.
+ * use its channels, which are then left to them; only those are waited for that have been closed before.
  */
 final class OrderlyExit extends Thread {
 
@@ -46,6 +46,8 @@ final class OrderlyExit extends Thread {
         }
     }
 
+    private static volatile boolean begun;
+
     private boolean bySignal;
     private long deadlineNanos;
 
@@ -53,12 +55,20 @@ final class OrderlyExit extends Thread {
         super("netty-ucx-exit");
     }
 
+    /**
+     * Whether the JVM is ending. Then a close is done when the peer has been told, as there may be no background any more.
+     * From any thread.
+     */
+    static boolean hasBegun() {
+        return begun;
+    }
+
     /** Of an open channel. From any thread. */
     static void add(UcxSocketChannel channel) {
         channels.add(channel);
     }
 
-    /** Of a channel that is closed. From any thread. */
+    /** Of a channel that is closed, and has nobody to tell any more. From any thread. */
     static void remove(UcxSocketChannel channel) {
         channels.remove(channel);
     }
@@ -66,6 +76,7 @@ final class OrderlyExit extends Thread {
     /** On the thread that ends the JVM. That may be an event loop's: then its channels can be closed only from here. */
     @Override
     public void start() {
+        begun = true;
         deadlineNanos = System.nanoTime() + TIMEOUT_NANOS;
         bySignal = StackWalker.getInstance().walk(frames ->
                 frames.anyMatch(frame -> frame.getClassName().startsWith("java.lang.Terminator")));
@@ -83,13 +94,13 @@ final class OrderlyExit extends Thread {
         List<UcxSocketChannel> own = new ArrayList<>();
         Set<ProgressEngine> engines = new LinkedHashSet<>();
         for (UcxSocketChannel channel : channels) {
-            if (channel.isRegistered() && channel.eventLoop().inEventLoop()) {
+            if (channel.eventLoop().inEventLoop()) {
                 own.add(channel);
                 engines.add(channel.loop().engine());
             }
         }
         own.forEach(OrderlyExit::close);
-        while (System.nanoTime() - deadlineNanos < 0 && own.stream().anyMatch(UcxSocketChannel::isOpen)) {
+        while (System.nanoTime() - deadlineNanos < 0 && !own.stream().allMatch(UcxSocketChannel::isOver)) {
             int work = 0;
             for (ProgressEngine engine : engines) {
                 work += engine.poll();
@@ -106,10 +117,10 @@ final class OrderlyExit extends Thread {
 
     @Override
     public void run() {
-        if (bySignal) {
-            return;
-        }
         List<UcxSocketChannel> closing = new ArrayList<>(channels);
+        if (bySignal) {
+            closing.removeIf(UcxSocketChannel::isOpen);
+        }
         for (Iterator<UcxSocketChannel> each = closing.iterator(); each.hasNext();) {
             UcxSocketChannel channel = each.next();
             try {
@@ -121,8 +132,10 @@ final class OrderlyExit extends Thread {
         }
         int cut = 0;
         for (UcxSocketChannel channel : closing) {
-            long left = deadlineNanos - System.nanoTime();
-            if (!channel.closeFuture().awaitUninterruptibly(Math.max(0, left), TimeUnit.NANOSECONDS)) {
+            while (!channel.isOver() && System.nanoTime() - deadlineNanos < 0) {
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+            if (!channel.isOver()) {
                 cut++;
             }
         }

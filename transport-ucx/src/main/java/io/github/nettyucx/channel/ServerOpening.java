@@ -10,6 +10,8 @@ import io.github.nettyucx.handshake.Terms;
 import io.github.nettyucx.lane.Lane;
 import io.github.nettyucx.lane.LoopLanes;
 import io.github.nettyucx.lane.ServingLinks;
+import io.github.nettyucx.lane.SocketLane;
+import io.github.nettyucx.socket.Epoll;
 import io.github.nettyucx.socket.KernelRandom;
 import io.github.nettyucx.socket.KernelSocket;
 import io.netty.channel.ConnectTimeoutException;
@@ -28,8 +30,12 @@ final class ServerOpening extends Opening {
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(ServerOpening.class);
 
+    private static final String ORDINARY_CLIENT = "the client is an ordinary one";
+
     private final ServingLinks links;
     private final UcxPlainPeers plainPeers;
+    /** Whether the client cannot be one of this transport. */
+    private final boolean ordinary;
     private Future<?> grace;
 
     ServerOpening(UcxSocketChannel channel, LoopLanes loop, KernelSocket socket) {
@@ -37,15 +43,27 @@ final class ServerOpening extends Opening {
         this.socket = socket;
         links = loop.servingLinks(socket, length -> channel.alloc().directBuffer(length), channel.traffic());
         plainPeers = channel.config().plainPeersOrDefault();
+        ordinary = plainPeers == UcxPlainPeers.NEIGHBOURS
+                && !Neighbours.mayAsk(channel.remote, channel.local, ConfiguredDefaults.NETWORKS);
     }
 
     void start() throws IOException {
         watch();
+        if (ordinary) {
+            // Not from here: the channel is being registered.
+            loop.engine().schedule(() -> socketReady(Epoll.IN));
+            return;
+        }
         boundBy("no HELLO");
-        if (plainPeers == UcxPlainPeers.ALL) {
+        if (servesSilent()) {
             grace = channel.eventLoop().schedule(this::graceOver, channel.config().getPlainGraceMillis(),
                     TimeUnit.MILLISECONDS);
         }
+    }
+
+    /** Whether a client that says nothing is served. */
+    private boolean servesSilent() {
+        return plainPeers == UcxPlainPeers.ALL || plainPeers == UcxPlainPeers.NEIGHBOURS;
     }
 
     private void boundBy(String missing) {
@@ -56,9 +74,18 @@ final class ServerOpening extends Opening {
     }
 
     private void graceOver() {
+        // A loop that is late may not have looked yet.
+        socketReady(Epoll.IN);
         if (!isOver() && !hasSpoken()) {
-            openPlain();
+            openSilent();
         }
+    }
+
+    /** A client that has said nothing is served, and may turn out to be none that is to be served so. */
+    private void openSilent() {
+        SocketLane lane = loop.socketLane(socket, channel.traffic(), takeRest());
+        lane.refuseHandshake();
+        openPlain(ORDINARY_CLIENT, lane);
     }
 
     private boolean hasSpoken() {
@@ -72,6 +99,10 @@ final class ServerOpening extends Opening {
 
     @Override
     void ready(int events) throws IOException {
+        if (ordinary) {
+            openSilent();
+            return;
+        }
         flush();
         receive();
     }
@@ -106,16 +137,16 @@ final class ServerOpening extends Opening {
             failed(new HandshakeException(HandshakeFailure.PLAIN_REFUSED, "the client's first bytes are no handshake of"
                     + " this transport, and ordinary clients are refused here; see UcxChannelOption.PLAIN_PEERS"));
         } else {
-            openPlain();
+            openPlain(ORDINARY_CLIENT);
         }
     }
 
     @Override
     void ended() {
-        if (handshake == null && (plainPeers == UcxPlainPeers.ALL
+        if (handshake == null && (servesSilent()
                 || plainPeers == UcxPlainPeers.SPEAKING && hasSpoken())) {
             // A client that has said all that it wants to, which may be nothing.
-            openPlain();
+            openPlain(ORDINARY_CLIENT);
         } else {
             fail(new ConnectException("Connection closed by the peer during the handshake"),
                     HandshakeFailure.CLOSED_BY_PEER);

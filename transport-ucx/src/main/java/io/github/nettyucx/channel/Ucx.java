@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.lane.LoopLanes;
 import io.github.nettyucx.library.UcxLibrary;
 import io.netty.util.internal.SystemPropertyUtil;
 
@@ -80,6 +81,13 @@ public final class Ucx {
     public static void ensureUsable() {
         if (UNUSABLE_CAUSE != null) {
             throw linkError(UNUSABLE_CAUSE);
+        }
+    }
+
+    /** Has what connections need made ready in the background, at most once, as far as the transport can be used. */
+    static void prepare() {
+        if (UNUSABLE_CAUSE == null) {
+            LoopLanes.prepare(SystemPropertyUtil.get(ConfiguredDefaults.LANES_PROPERTY));
         }
     }
 

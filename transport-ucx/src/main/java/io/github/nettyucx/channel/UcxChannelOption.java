@@ -43,7 +43,7 @@ public final class UcxChannelOption {
     /**
      * What a server does with ordinary TCP clients; {@link UcxPlainPeers#SPEAKING} by default, or what the system
      * property {@code io.github.nettyucx.plainPeers} says; {@link UcxPlainPeers#REFUSE} where neither is set and
-     * there is a {@link #SHARED_SECRET}.
+     * there is a {@link #SHARED_SECRET}. Set on the server's channel itself, it is the default of that server's connections.
      */
     public static final ChannelOption<UcxPlainPeers> PLAIN_PEERS =
             ChannelOption.valueOf(UcxChannelOption.class, "PLAIN_PEERS");

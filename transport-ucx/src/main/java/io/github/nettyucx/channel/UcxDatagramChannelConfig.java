@@ -119,8 +119,10 @@ final class UcxDatagramChannelConfig extends DefaultChannelConfig implements Dat
             setTimeToLive((Integer) value);
         } else if (option == activeOnRegistrationOption()) {
             setActiveOnRegistration((Boolean) value);
+        } else if (OtherTransportsOptions.isReusePort(option)) {
+            change(SocketSetting.REUSE_PORT, (Boolean) value ? 1 : 0);
         } else {
-            return super.setOption(option, value);
+            return OtherTransportsOptions.hasNoEffect(option) || super.setOption(option, value);
         }
         return true;
     }

@@ -18,9 +18,9 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * An {@link EventLoop} that drives a {@link ProgressEngine}: all channels that are registered with it share its UCX
- * workers.
+ * workers. Applications use a {@link UcxEventLoopGroup}; who extends this class has groups of another kind.
  */
-public final class UcxEventLoop extends SingleThreadEventLoop {
+public class UcxEventLoop extends SingleThreadEventLoop {
 
     /** How long tasks may hold up input and output in one turn; a task that runs longer is not interrupted. */
     private static final long TASK_BUDGET_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -62,9 +62,19 @@ public final class UcxEventLoop extends SingleThreadEventLoop {
         }
     };
 
-    UcxEventLoop(EventLoopGroup parent, Executor executor, UcxWaitStrategy waitStrategy,
-                 RejectedExecutionHandler rejectedExecutionHandler, EventLoopTaskQueueFactory taskQueueFactory,
-                 EventLoopTaskQueueFactory tailTaskQueueFactory) {
+    /**
+     * @param parent                   the group that the loop is of
+     * @param executor                 gives the loop its thread
+     * @param waitStrategy             what the loop does while nothing happens
+     * @param rejectedExecutionHandler is asked when a task cannot be queued
+     * @param taskQueueFactory         makes the queue of tasks, or {@code null} for the default
+     * @param tailTaskQueueFactory     makes the queue of tasks that run at the end of a turn, or {@code null} for the
+     *                                 default
+     */
+    protected UcxEventLoop(EventLoopGroup parent, Executor executor, UcxWaitStrategy waitStrategy,
+                           RejectedExecutionHandler rejectedExecutionHandler,
+                           EventLoopTaskQueueFactory taskQueueFactory,
+                           EventLoopTaskQueueFactory tailTaskQueueFactory) {
         super(parent, executor, false, newTaskQueue(taskQueueFactory), newTaskQueue(tailTaskQueueFactory),
                 rejectedExecutionHandler);
         driver = new IoDriver(waitStrategy);

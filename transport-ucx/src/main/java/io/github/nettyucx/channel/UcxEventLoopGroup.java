@@ -29,6 +29,11 @@ import java.util.concurrent.ThreadFactory;
  */
 public final class UcxEventLoopGroup extends MultithreadEventLoopGroup {
 
+    static {
+        // While Netty initializes itself for the first group.
+        Ucx.prepare();
+    }
+
     {
         // When a group is made, and not when the class is merely loaded. The loops are there by now, as the superclass's
         // constructor has made them, but a loop has nothing of UCX before it starts.

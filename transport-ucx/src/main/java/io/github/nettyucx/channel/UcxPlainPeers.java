@@ -11,5 +11,11 @@ public enum UcxPlainPeers {
      * Those that wait for the server to speak as well: who has said nothing for
      * {@link UcxChannelOption#PLAIN_GRACE_MILLIS} is taken for an ordinary client.
      */
-    ALL
+    ALL,
+    /**
+     * All, but only neighbours may be of this transport: clients of this host, and of the networks that the system property
+     * {@code io.github.nettyucx.networks} names. Those are looked at as with {@link #ALL}. Everybody else is served as an
+     * ordinary client from the first byte on, and does not wait.
+     */
+    NEIGHBOURS
 }

@@ -220,6 +220,7 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
         UcxSocketChannel child = null;
         try {
             child = new UcxSocketChannel(this, accepted, accepted.localAddress(), accepted.remoteAddress());
+            child.config().inherit(config);
         } catch (IOException e) {
             logger.debug("A connection that was accepted has gone.", e);
         } finally {

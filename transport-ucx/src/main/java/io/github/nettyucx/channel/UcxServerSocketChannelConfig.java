@@ -13,6 +13,7 @@ import io.netty.channel.socket.ServerSocketChannelConfig;
 import io.netty.util.NetUtil;
 
 import java.util.Map;
+import java.util.Objects;
 
 import static io.netty.util.internal.ObjectUtil.checkPositive;
 import static io.netty.util.internal.ObjectUtil.checkPositiveOrZero;
@@ -25,6 +26,8 @@ import static io.netty.util.internal.ObjectUtil.checkPositiveOrZero;
 public final class UcxServerSocketChannelConfig extends DefaultChannelConfig implements ServerSocketChannelConfig {
 
     private volatile int backlog = NetUtil.SOMAXCONN;
+    /** Of the children that are not told otherwise; {@code null} if nobody has said anything. */
+    private volatile UcxPlainPeers plainPeers;
     private final SocketOptions socketOptions;
 
     UcxServerSocketChannelConfig(UcxServerSocketChannel channel) {
@@ -58,6 +61,8 @@ public final class UcxServerSocketChannelConfig extends DefaultChannelConfig imp
             value = getReceiveBufferSize();
         } else if (option == UcxChannelOption.SO_REUSEPORT) {
             value = isReusePort();
+        } else if (option == UcxChannelOption.PLAIN_PEERS) {
+            value = plainPeers();
         } else {
             return super.getOption(option);
         }
@@ -75,8 +80,10 @@ public final class UcxServerSocketChannelConfig extends DefaultChannelConfig imp
             setReceiveBufferSize((Integer) value);
         } else if (option == UcxChannelOption.SO_REUSEPORT) {
             setReusePort((Boolean) value);
+        } else if (option == UcxChannelOption.PLAIN_PEERS) {
+            setPlainPeers((UcxPlainPeers) value);
         } else {
-            return super.setOption(option, value);
+            return OtherTransportsOptions.setOnServer(socketOptions, option, value) || super.setOption(option, value);
         }
         return true;
     }
@@ -114,6 +121,17 @@ public final class UcxServerSocketChannelConfig extends DefaultChannelConfig imp
     /** See {@link UcxChannelOption#SO_REUSEPORT}. */
     public UcxServerSocketChannelConfig setReusePort(boolean reusePort) {
         socketOptions.set(SocketSetting.REUSE_PORT, reusePort);
+        return this;
+    }
+
+    /** What was set here for the children; {@code null} if nothing was. See {@link UcxChannelOption#PLAIN_PEERS}. */
+    public UcxPlainPeers plainPeers() {
+        return plainPeers;
+    }
+
+    /** What the children have that are not told otherwise. See {@link UcxChannelOption#PLAIN_PEERS}. */
+    public UcxServerSocketChannelConfig setPlainPeers(UcxPlainPeers peers) {
+        plainPeers = Objects.requireNonNull(peers, "peers");
         return this;
     }
 

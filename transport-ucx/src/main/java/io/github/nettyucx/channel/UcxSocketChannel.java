@@ -4,6 +4,9 @@ package io.github.nettyucx.channel;
 import io.github.nettyucx.handshake.HandshakeFailure;
 import io.github.nettyucx.lane.Lane;
 import io.github.nettyucx.lane.LoopLanes;
+import io.github.nettyucx.memory.UcxMemory;
+import io.github.nettyucx.memory.UcxMemoryException;
+import io.github.nettyucx.memory.UcxRemoteMemory;
 import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.wire.Traffic;
 import io.netty.buffer.ByteBuf;
@@ -11,6 +14,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.util.concurrent.Future;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
@@ -33,20 +37,6 @@ import java.util.concurrent.Executor;
  */
 public final class UcxSocketChannel extends AbstractUcxStreamChannel implements CountedChannel {
 
-    enum State {
-        /** Neither connected nor connecting. */
-        UNCONNECTED,
-        /** The socket connects, or the handshake is under way: see {@link Opening}. */
-        CONNECTING,
-        /** Bytes flow, by a {@link Lane}. */
-        ACTIVE,
-        /** Closed by the application; what was flushed before is being delivered: see {@link Linger}. */
-        LINGERING,
-        /** Closed before it was open, and so never active; the peer is to see an orderly end. */
-        DECLINING,
-        CLOSED
-    }
-
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(UcxSocketChannel.class);
 
     private static final String BELONGS_TO_LOOP = "a UCX connection cannot leave its event loop, because its lane"
@@ -55,9 +45,9 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     private final UcxSocketChannelConfig config = new UcxSocketChannelConfig(this);
     /** Whether a server has accepted it. */
     private final boolean accepted;
-    private volatile State state = State.UNCONNECTED;
+    private volatile ChannelState state = ChannelState.UNCONNECTED;
 
-    private final ControlSocket socket;
+    private final ChannelSocket socket;
     private LoopLanes loop;
     private final Connecting connecting;
     /** From the opening on; {@code null} before. */
@@ -73,7 +63,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     public UcxSocketChannel() {
         super(null);
         accepted = false;
-        socket = new ControlSocket(config.socketOptions(), null);
+        socket = new ChannelSocket(config.socketOptions(), null);
         connecting = new Connecting(this, socket);
     }
 
@@ -81,7 +71,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     UcxSocketChannel(Channel parent, KernelSocket socket, InetSocketAddress local, InetSocketAddress remote) {
         super(parent);
         accepted = true;
-        this.socket = new ControlSocket(config.socketOptions(), socket);
+        this.socket = new ChannelSocket(config.socketOptions(), socket);
         connecting = new Connecting(this, this.socket);
         this.local = local;
         this.remote = remote;
@@ -96,23 +86,39 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
 
     @Override
     public boolean isOpen() {
-        return state != State.CLOSED;
+        ChannelState now = state;
+        return now != ChannelState.CLOSED && now != ChannelState.DEPARTING;
+    }
+
+    /** Whether nothing of it is left, not even a peer to be told. From any thread. */
+    boolean isOver() {
+        return state == ChannelState.CLOSED;
     }
 
     @Override
     public boolean isActive() {
-        State now = state;
-        return now == State.ACTIVE || now == State.LINGERING;
+        ChannelState now = state;
+        return now == ChannelState.ACTIVE || now == ChannelState.LINGERING;
     }
 
     /** Of the event loop's thread. */
-    void become(State next) {
+    void become(ChannelState next) {
         state = next;
     }
 
     /** What has gone over this connection so far. */
     public UcxTraffic metrics() {
         return new UcxTraffic(List.of(metrics.traffic()));
+    }
+
+    /**
+     * Opens a key that the peer's process has exported, by {@link UcxMemory#exportKey}. Any thread may call.
+     *
+     * @return fails with a {@link UcxMemoryException} if the key is refused, and with an
+     *         {@link UnsupportedOperationException} on lane {@code socket}
+     */
+    public Future<UcxRemoteMemory> openMemory(byte[] key) {
+        return ChannelMemory.open(this, key.clone());
     }
 
     Traffic traffic() {
@@ -135,7 +141,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     protected void doRegister() throws Exception {
         super.doRegister();
         writes = unsafe().outboundBuffer();
-        if (accepted && state == State.UNCONNECTED) {
+        if (accepted && state == ChannelState.UNCONNECTED) {
             try {
                 loop = loopLanes();
                 connecting.accepted(loop);
@@ -156,10 +162,10 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     @Override
     protected void doDeregister() {
         super.doDeregister();
-        if (state == State.CONNECTING || state == State.ACTIVE) {
+        if (state == ChannelState.CONNECTING || state == ChannelState.ACTIVE) {
             closing.hurry();
             closeDeregistered(BELONGS_TO_LOOP);
-        } else if (isLingering()) {
+        } else if (state == ChannelState.LINGERING || state == ChannelState.DECLINING) {
             boolean active = isActive();
             abandon();
             if (active) {
@@ -171,8 +177,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
 
     @Override
     String reasonToStay() {
-        State now = state;
-        return now == State.UNCONNECTED || now == State.CLOSED ? null : BELONGS_TO_LOOP;
+        return state == ChannelState.UNCONNECTED || !isOpen() ? null : BELONGS_TO_LOOP;
     }
 
     @Override
@@ -205,11 +210,11 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         connection = new OpenConnection(this, made, loop, silenceMillis, writes);
         laneName = made.name();
         transports = made.transports();
-        if (state == State.DECLINING) {
+        if (state == ChannelState.DECLINING) {
             closing.opened(connection);
             return;
         }
-        state = State.ACTIVE;
+        state = ChannelState.ACTIVE;
         wasActive = true;
         metrics.opened(reasons);
         OrderlyExit.add(this);
@@ -221,7 +226,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         pipeline().fireChannelActive();
         if (!wanted) {
             unsafe().close(voidPromise());
-        } else if (state == State.ACTIVE) {
+        } else if (state == ChannelState.ACTIVE) {
             made.socketReady(events);
             // What was flushed meanwhile, and what came while a read was pending.
             ((UcxSocketUnsafe) unsafe()).flushNow();
@@ -240,10 +245,10 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
             socket.bidFarewell(loop, lastWords, eventLoop());
         }
         closeSocket(false);
-        if (state == State.DECLINING) {
+        if (state == ChannelState.DECLINING) {
             closing.cut();
         } else {
-            state = State.UNCONNECTED;
+            state = ChannelState.UNCONNECTED;
         }
     }
 
@@ -256,10 +261,10 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
                 return;
             }
             try {
-                if (state == State.CONNECTING) {
+                if (state == ChannelState.CONNECTING) {
                     throw new ConnectionPendingException();
                 }
-                if (state != State.UNCONNECTED) {
+                if (state != ChannelState.UNCONNECTED) {
                     throw new AlreadyConnectedException();
                 }
                 UcxSocketChannel.this.connect(ClientOpening.checked(remoteAddress),
@@ -280,7 +285,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
 
         @Override
         protected void flush0() {
-            if (state == State.CONNECTING) {
+            if (state == ChannelState.CONNECTING) {
                 // Goes on when the connection is open, even if the channel has been closed by then.
                 return;
             }
@@ -297,8 +302,8 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
                 // The peer may end the connection in the same turn in which it has taken the last bytes.
                 connection.output().complete();
             }
-            boolean waits = closing.mayWait() && (accepted && state == State.CONNECTING && connecting.isUnderWay()
-                    || state == State.ACTIVE && connection.mustLinger());
+            boolean waits = accepted && state == ChannelState.CONNECTING && connecting.isUnderWay() && closing.mayWait()
+                    || state == ChannelState.ACTIVE && closing.lingers(connection);
             return waits ? closeTask -> closing.begin(connection, closeTask) : null;
         }
     }
@@ -328,14 +333,14 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
 
     @Override
     boolean isReading() {
-        return state == State.ACTIVE;
+        return state == ChannelState.ACTIVE;
     }
 
     /** An exception that nobody expected is this channel's matter, and not its loop's. */
     void faulted(RuntimeException cause) {
         logger.warn("{} is closed because of an unexpected exception.", this, cause);
         closing.hurry();
-        if (state == State.ACTIVE) {
+        if (state == ChannelState.ACTIVE) {
             pipeline().fireExceptionCaught(cause);
         }
         unsafe().close(voidPromise());
@@ -352,16 +357,25 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         }
         // With the reason, rather than with the close that follows from it.
         failWaiting();
-        if (state == State.ACTIVE) {
+        if (state == ChannelState.ACTIVE) {
             unsafe().close(unsafe().voidPromise());
         }
     }
 
+    /** Whether a write has failed, and only what is still to be read keeps the channel open. */
+    boolean isBroken() {
+        return connection.isBroken();
+    }
+
     /** The connection is lost: fails what waits to be sent. */
     void failWaiting() {
-        if (state == State.ACTIVE && !isDrained()) {
+        if (state == ChannelState.ACTIVE && !isDrained()) {
             ((UcxSocketUnsafe) unsafe()).flushNow();
         }
+    }
+
+    private boolean isDrained() {
+        return connection.output().isDrained();
     }
 
     // ------------------------------------------------------------------------------------------- writing
@@ -375,7 +389,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     void continueWriting() {
         if (isLingering()) {
             closing.advance();
-        } else if (state == State.ACTIVE) {
+        } else if (state == ChannelState.ACTIVE) {
             ((UcxSocketUnsafe) unsafe()).flushNow();
             halfClose.advance();
         }
@@ -383,9 +397,10 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
 
     // ------------------------------------------------------------------------------------------- closing
 
+    /** Whether there is a peer to be told of a close. */
     boolean isLingering() {
-        State now = state;
-        return now == State.LINGERING || now == State.DECLINING;
+        ChannelState now = state;
+        return now == ChannelState.LINGERING || now == ChannelState.DECLINING || now == ChannelState.DEPARTING;
     }
 
     /** Ends the wait for a peer that has not taken everything. */
@@ -416,18 +431,29 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
 
     @Override
     protected void doClose() {
-        State before = state;
-        if (before == State.CLOSED) {
+        if (!isOpen()) {
             return;
         }
-        state = State.CLOSED;
+        ChannelState before = state;
+        halfClose.closed();
+        if (before == ChannelState.ACTIVE && closing.departs(connection)) {
+            closing.depart(connection, loop, () -> {
+                giveBack(ChannelState.LINGERING);
+                state = ChannelState.CLOSED;
+            });
+        } else {
+            state = ChannelState.CLOSED;
+            giveBack(before);
+        }
+    }
+
+    private void giveBack(ChannelState before) {
         OrderlyExit.remove(this);
         if (connecting.isUnderWay()) {
             connecting.cancel();
-        } else if (wasActive && (before == State.ACTIVE || before == State.LINGERING)) {
-            metrics.closed(connection.closeReason(before == State.LINGERING, config.getSoLinger() == 0));
+        } else if (wasActive && (before == ChannelState.ACTIVE || before == ChannelState.LINGERING)) {
+            metrics.closed(connection.closeReason(before == ChannelState.LINGERING, config.getSoLinger() == 0));
         }
-        halfClose.closed();
         closeSocket(config.getSoLinger() == 0);
     }
 
@@ -441,6 +467,11 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
             loop.engine().releaseChannelId(channelId);
             channelId = 0;
         }
+    }
+
+    /** {@code null} before it has been opened. Only for the channel's loop. */
+    OpenConnection connection() {
+        return connection;
     }
 
     ConnectionMetrics connectionMetrics() {
@@ -466,17 +497,12 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
 
     @Override
     boolean isUnconnected() {
-        return state == State.UNCONNECTED || state == State.CONNECTING;
-    }
-
-    @Override
-    boolean isDrained() {
-        return connection.output().isDrained();
+        return state == ChannelState.UNCONNECTED || state == ChannelState.CONNECTING;
     }
 
     @Override
     boolean canEndOutput() {
-        return connection.lane().isOutputOpen();
+        return isDrained() && !connection.lane().isEnding();
     }
 
     @Override
@@ -487,7 +513,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
             throw new NotYetConnectedException();
         }
         halfClose.outputEnded();
-        if (state == State.ACTIVE) {
+        if (state == ChannelState.ACTIVE) {
             connection.endOutput();
         }
     }

@@ -158,7 +158,8 @@ public final class UcxSocketChannelConfig extends DefaultChannelConfig implement
         } else if (option == UcxChannelOption.TRANSLATED_ADDRESSES) {
             setTranslatedAddresses((Boolean) value);
         } else {
-            return super.setOption(option, value);
+            return OtherTransportsOptions.setOnConnection(socketOptions, option, value)
+                    || super.setOption(option, value);
         }
         return true;
     }
@@ -338,6 +339,13 @@ public final class UcxSocketChannelConfig extends DefaultChannelConfig implement
     public UcxSocketChannelConfig setConnectMode(UcxConnectMode mode) {
         connectMode = Objects.requireNonNull(mode, "mode");
         return this;
+    }
+
+    /** What its server gives it, before the application says anything. */
+    void inherit(UcxServerSocketChannelConfig server) {
+        if (server.plainPeers() != null) {
+            plainPeers = server.plainPeers();
+        }
     }
 
     UcxPlainPeers plainPeersOrDefault() {

@@ -16,6 +16,9 @@ import static io.github.nettyucx.handshake.HandshakeException.violation;
 /** The accepting side: it chooses the lane, and takes part in making a link if the client asks for one. */
 public final class ServerHandshake extends Handshake {
 
+    /** So many first bytes tell what a client is. */
+    public static final int DECISIVE = Hello.MAGIC_LENGTH;
+
     private static final Set<FrameType> OFFER_OR_GO = EnumSet.of(FrameType.OFFER, FrameType.GO, FrameType.REFUSE);
     private static final Set<FrameType> ONLY_GO = EnumSet.of(FrameType.GO, FrameType.REFUSE);
 

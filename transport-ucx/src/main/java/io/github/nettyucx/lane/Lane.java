@@ -2,6 +2,7 @@
 package io.github.nettyucx.lane;
 
 import io.github.nettyucx.handshake.LaneKind;
+import io.github.nettyucx.memory.MemoryExchange;
 import io.github.nettyucx.wire.CloseReason;
 import io.github.nettyucx.wire.Traffic;
 import io.github.nettyucx.worker.SocketWatcher;
@@ -61,6 +62,11 @@ public interface Lane extends SocketWatcher {
     /** The same by the application's own wish, while it goes on to write. */
     void endInput();
 
+    /** The application has closed its channel: of this lane it wants nothing any more but that the peer sees the end. */
+    default void leave() {
+        discardInput();
+    }
+
     // ------------------------------------------------------------------------------------------- output
 
     /**
@@ -100,6 +106,13 @@ public interface Lane extends SocketWatcher {
 
     /** Whether no send is in flight. */
     boolean isIdle();
+
+    // ------------------------------------------------------------------------------------------- memory
+
+    /** Access to the peer's memory, and the peer's to this side's; {@code null} on lanes that have none. */
+    default MemoryExchange memory() {
+        return null;
+    }
 
     // ------------------------------------------------------------------------------------------- both
 

@@ -2,6 +2,7 @@
 package io.github.nettyucx.lane;
 
 import java.io.IOException;
+import java.util.concurrent.Executor;
 
 /**
  * What a {@link Lane} tells its channel. Called from inside the loop's turn: the channel takes note, and acts when the
@@ -20,4 +21,14 @@ public interface LaneListener {
 
     /** The connection is lost; what came before can still be read. */
     void lost(IOException cause);
+
+    /** There is something to be told about memory: {@link Lane#memory()} delivers it. */
+    default void memoryReady() {
+        // Who never asks for memory, and has none, is not told.
+    }
+
+    /** Of the channel's event loop, for other threads. */
+    default Executor loop() {
+        return Runnable::run;
+    }
 }

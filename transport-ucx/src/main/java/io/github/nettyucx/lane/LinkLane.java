@@ -3,6 +3,7 @@ package io.github.nettyucx.lane;
 
 import io.github.nettyucx.handshake.Hello;
 import io.github.nettyucx.handshake.LaneKind;
+import io.github.nettyucx.memory.MemoryExchange;
 import io.github.nettyucx.socket.Errno;
 import io.github.nettyucx.wire.CloseReason;
 import io.github.nettyucx.wire.Connection;
@@ -25,7 +26,7 @@ import java.util.List;
  * <p>
  * It is made before the handshake is over, because the peer's first messages can be faster than the handshake's last.
  */
-final class LinkLane implements Lane, ConnectionListener, EndpointListener {
+final class LinkLane implements Lane, ConnectionListener, EndpointListener, MemoryExchange.Host {
 
     private static final String WITHOUT_DEVICE = "unknown";
 
@@ -34,6 +35,7 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener {
     private final ControlSocket control;
     private final Connection connection;
     private final LinkOutput output;
+    private final LinkMemory memory;
     /** {@code null} where UCX needs no registered memory. */
     private final RegisteredAllocation reading;
     private LaneListener listener;
@@ -58,6 +60,7 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener {
         connection = new Connection(half.endpoint().port(), limits.channelId(), limits.window(), limits.maxMessage(),
                 this, registered == null ? stash : new RegisteredAllocation(registered).before(stash), traffic);
         output = new LinkOutput(connection, sendBuffers);
+        memory = new LinkMemory(half.endpoint().port(), connection, kind == LaneKind.SHM, this);
         half.endpoint().add(this);
     }
 
@@ -94,8 +97,21 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener {
     @Override
     public void listener(LaneListener told) {
         listener = told;
+        memory.start(told.loop());
         if (failure != null) {
             told.lost(failure);
+        }
+    }
+
+    @Override
+    public MemoryExchange memory() {
+        return memory.exchange();
+    }
+
+    @Override
+    public void memoryReady() {
+        if (listener != null) {
+            listener.memoryReady();
         }
     }
 
@@ -204,6 +220,11 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener {
     @Override
     public void endInput() {
         connection.discardInput();
+    }
+
+    @Override
+    public void leave() {
+        connection.leave();
     }
 
     // ------------------------------------------------------------------------------------------- output

@@ -13,12 +13,16 @@ import io.github.nettyucx.library.UcxVersion;
 import io.github.nettyucx.socket.KernelRandom;
 import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.wire.Traffic;
+import io.github.nettyucx.worker.LinkKind;
+import io.github.nettyucx.worker.Preparation;
 import io.github.nettyucx.worker.ProgressEngine;
 import io.github.nettyucx.worker.UcxRuntime;
 import io.netty.buffer.ByteBuf;
 
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -41,6 +45,7 @@ public final class LoopLanes implements AutoCloseable {
     private final ProgressEngine engine;
     private final LinkTable links;
     private final Set<Farewell> farewells = new HashSet<>();
+    private final Set<Departure> departures = new LinkedHashSet<>();
     private Party party;
 
     public LoopLanes(ProgressEngine engine) {
@@ -82,6 +87,26 @@ public final class LoopLanes implements AutoCloseable {
     public record Supply(int available, Map<LaneKind, String> reasons, int ucxVersion) {
     }
 
+    /**
+     * Begins to make ready in the background what connections need that may take these lanes.
+     *
+     * @param lanes as {@link LaneSet#parse} takes them; {@code null} for the default. Of what is wrong with them channels
+     *              complain
+     */
+    public static void prepare(String lanes) {
+        List<LinkKind> kinds = new ArrayList<>();
+        try {
+            for (LaneKind lane : (lanes == null ? LaneSet.DEFAULT : LaneSet.parse(lanes)).kinds()) {
+                if (lane != LaneKind.SOCKET) {
+                    kinds.add(UcxLinks.kindOf(lane));
+                }
+            }
+        } catch (IllegalArgumentException e) {
+            kinds.clear();
+        }
+        Preparation.begin(kinds);
+    }
+
     /** Loads UCX if one of these lanes needs it. */
     public static Supply supply(LaneSet lanes) {
         int available = 0;
@@ -105,7 +130,7 @@ public final class LoopLanes implements AutoCloseable {
     // ------------------------------------------------------------------------------------------- lanes
 
     /** The bytes go over the control socket itself. */
-    public Lane socketLane(KernelSocket socket, Traffic traffic, ByteBuf firstBytes) {
+    public SocketLane socketLane(KernelSocket socket, Traffic traffic, ByteBuf firstBytes) {
         return new SocketLane(socket, engine, traffic, firstBytes);
     }
 
@@ -164,9 +189,30 @@ public final class LoopLanes implements AutoCloseable {
         farewells.remove(farewell);
     }
 
+    // ------------------------------------------------------------------------------------------- departures
+
+    /** Takes note of a stream that ends in the background, until {@link #departed}. */
+    public void departs(Departure departure) {
+        departures.add(departure);
+    }
+
+    public void departed(Departure departure) {
+        departures.remove(departure);
+    }
+
+    /** Those that are not over. */
+    public List<Departure> departures() {
+        return List.copyOf(departures);
+    }
+
+    public boolean hasDepartures() {
+        return !departures.isEmpty();
+    }
+
     /** Closes all links. All channels must have been closed. */
     @Override
     public void close() {
+        departures().forEach(Departure::cut);
         links.close();
         List.copyOf(farewells).forEach(Farewell::end);
     }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.lane;
 
+import io.github.nettyucx.handshake.ServerHandshake;
 import io.github.nettyucx.socket.Epoll;
 import io.github.nettyucx.socket.Errno;
 import io.github.nettyucx.socket.KernelSocket;
+import io.github.nettyucx.wire.ProtocolException;
 import io.github.nettyucx.wire.Traffic;
 import io.github.nettyucx.worker.BufferAddress;
 import io.github.nettyucx.worker.ProgressEngine;
@@ -64,6 +66,8 @@ final class SocketInput {
     /** Read from the socket before the lane was made, or {@code null}. */
     private ByteBuf first;
     private boolean discardScheduled;
+    /** Whether the first bytes must not be a handshake's, and none have been read. */
+    private boolean refusesHandshake;
     private final Runnable discardMore = this::discardMore;
 
     SocketInput(SocketLane lane, KernelSocket socket, ProgressEngine engine, Traffic traffic, ByteBuf first) {
@@ -77,6 +81,10 @@ final class SocketInput {
         } else if (first != null) {
             first.release();
         }
+    }
+
+    void refuseHandshake() {
+        refusesHandshake = true;
     }
 
     // ------------------------------------------------------------------------------------------- events
@@ -174,7 +182,7 @@ final class SocketInput {
         if (first != null) {
             return readFirst(limit, allocation);
         }
-        if (!readable || state != State.OPEN) {
+        if (!readable || state != State.OPEN || refusesHandshake && !isOrdinary()) {
             return null;
         }
         ByteBuf buffer = allocation.allocate(limit);
@@ -187,6 +195,36 @@ final class SocketInput {
             }
         }
         return received ? buffer : null;
+    }
+
+    /** Looks at the first bytes. @return whether they can be read; otherwise there is nothing to read for now, or ever */
+    private boolean isOrdinary() {
+        SendBuffer first = engine.sendBuffers().acquire();
+        try {
+            int found = socket.peek(first.address(), ServerHandshake.DECISIVE);
+            if (found <= 0) {
+                emptied(found);
+                return false;
+            }
+            first.memory().writerIndex(found);
+            ServerHandshake.Client client = ServerHandshake.classify(first.memory());
+            if (client == ServerHandshake.Client.UNDECIDED && !hangup) {
+                // More bytes make a new event.
+                readable = false;
+                return false;
+            }
+            refusesHandshake = false;
+            if (client == ServerHandshake.Client.UCX) {
+                readable = false;
+                state = State.FAILED;
+                lane.lost(new ProtocolException("the client began its handshake after it had been taken for an ordinary one,"
+                        + " because it had said nothing for so long; it has to connect again"), Errno.ECONNRESET);
+                return false;
+            }
+            return true;
+        } finally {
+            first.release();
+        }
     }
 
     private boolean receive(ByteBuf buffer, int limit) {

@@ -52,6 +52,15 @@ public final class SocketLane implements Lane {
         output = new SocketOutput(this, socket, engine, traffic);
     }
 
+    /**
+     * Nothing has been read of a client that is taken for an ordinary one. If it begins a handshake all the same, the
+     * connection fails: the client has been slow, and its handshake is nothing for the application. It learns from the
+     * reset that it has to connect in another way.
+     */
+    public void refuseHandshake() {
+        input.refuseHandshake();
+    }
+
     // ------------------------------------------------------------------------------------------- identity
 
     @Override
@@ -131,10 +140,15 @@ public final class SocketLane implements Lane {
 
     /** A call has failed for good. What has arrived can still be read. */
     void lost(String call, int errno) {
+        lost(Errno.exception(call, errno), errno);
+    }
+
+    /** @param errno what that is like */
+    void lost(IOException cause, int errno) {
         if (failure != null || closed) {
             return;
         }
-        failure = Errno.exception(call, errno);
+        failure = cause;
         failureErrno = errno;
         output.fail();
         input.connectionLost();

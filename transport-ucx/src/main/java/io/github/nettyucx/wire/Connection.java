@@ -7,6 +7,8 @@ import io.github.nettyucx.worker.InFlight;
 import io.github.nettyucx.worker.MessageSink;
 
 import java.io.IOException;
+import java.net.SocketException;
+import java.nio.channels.ClosedChannelException;
 
 /**
  * The two directions of a byte stream over the messages of a link, which is a UCX endpoint that other connections use
@@ -38,6 +40,8 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
     private final Traffic traffic;
     private final Outbound outbound;
     private final Inbound inbound;
+    /** {@code null} if there is nobody for messages about memory. */
+    private MemoryMessages memory;
     private State state = State.OPENING;
     private boolean tracked;
     private boolean wanted;
@@ -67,6 +71,11 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         port.register(channelId, this);
     }
 
+    /** Who takes messages about memory, from now on. */
+    public void memory(MemoryMessages taker) {
+        memory = taker;
+    }
+
     /**
      * The handshake is over: from now on messages may be sent. Does nothing when the connection has been lost
      * meanwhile, of which the listener has been told then.
@@ -80,6 +89,9 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         if (state == State.OPENING) {
             state = State.OPEN;
             outbound.open(peerChannelId, peerWindow, peerMaxMessage);
+            if (memory != null) {
+                memory.opened(peerChannelId);
+            }
             // The peer may have ended its stream already, or this side may have read or thrown away what came.
             settle();
         }
@@ -97,6 +109,8 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
             int type = Tag.type(tag);
             if (type == Tag.DATA) {
                 data(tag, message, length);
+            } else if (type >= Tag.MEMORY_REQUEST && type <= Tag.MEMORY_REVOKED && memory != null) {
+                memory.onMessage(type, Tag.value(tag), message, length);
             } else {
                 discard(message);
                 control(type, Tag.value(tag), length);
@@ -218,6 +232,12 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         settle();
     }
 
+    /** The same for good, and nobody has to do with the peer's memory any more: all that is left is to end the output. */
+    public void leave() {
+        endMemory(new ClosedChannelException());
+        discardInput();
+    }
+
     // ------------------------------------------------------------------------------------------- in flight
 
     private void trackIfBusy() {
@@ -261,7 +281,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
     }
 
     /** UCX can fail an operation and keep the endpoint: then nobody else would tell of it. */
-    private void operationFailed(int status) {
+    public void operationFailed(int status) {
         if (!port.isFailing()) {
             endpointFailed(status);
         }
@@ -314,6 +334,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         // Before what is in flight is given up: who waits for that has to learn that it is in vain.
         listener.outputReady();
         outbound.abandon();
+        endMemory(new SocketException("Connection reset by peer"));
         if (finishing) {
             listener.outputAcknowledged();
         }
@@ -334,7 +355,14 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         outbound.abandon();
         inbound.fail(0);
         inbound.cutIncomplete(stash);
+        endMemory(cause);
         listener.connectionFailed(cause);
+    }
+
+    private void endMemory(IOException cause) {
+        if (memory != null) {
+            memory.ended(cause);
+        }
     }
 
     /** How the connection has ended, or would end if it were closed now. */
@@ -358,6 +386,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
             port.unregister(channelId);
             outbound.abandon();
             inbound.discard();
+            endMemory(new ClosedChannelException());
         }
     }
 }

@@ -13,9 +13,9 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
  * <p>
  * A message is first <em>held</em>: UCX has it, or for a rendezvous only its announcement. When the application wants
  * bytes it is <em>received</em> straight into the application's buffer; that may take time, and later messages may be
- * there sooner, so only the completed head of the queue is handed out. While the application wants nothing, small
- * messages are moved together into {@link #STASH_CAPACITY larger buffers}, because each held one occupies a whole
- * receive segment of UCX.
+ * there sooner, so only the completed head of the queue is handed out. Small messages that have come behind it are received
+ * into the same buffer. While the application wants nothing, small messages are moved together into
+ * {@link #STASH_CAPACITY larger buffers}, because each held one occupies a whole receive segment of UCX.
  */
 public final class Inbound {
 
@@ -272,6 +272,7 @@ public final class Inbound {
         }
         if (kinds[head] == HELD) {
             receiveHeld(head, lengths[head], allocation);
+            receiveFollowing(limit);
         }
         if (size == 0 || kinds[head] != READY) {
             receiveAhead(allocation);
@@ -290,6 +291,31 @@ public final class Inbound {
         size--;
         receiveAhead(allocation);
         return buffer;
+    }
+
+    /**
+     * Receives the small messages behind the head into the head's buffer, as far as they fit. The reader of a byte stream gets
+     * what is there in as few pieces as from a socket, however often its peer has flushed.
+     */
+    private void receiveFollowing(int limit) {
+        while (size > 1 && kinds[head] == READY) {
+            int next = head + 1 & kinds.length - 1;
+            ByteBuf buffer = buffers[head];
+            int room = Math.min(limit - buffer.readableBytes(), buffer.writableBytes());
+            if (kinds[next] != HELD || lengths[next] > Math.min(room, STASH_MESSAGE_LIMIT)) {
+                return;
+            }
+            // The head takes the next one's place.
+            long message = handles[next];
+            int length = lengths[next];
+            kinds[next] = READY;
+            messages[next] = messages[head];
+            buffers[next] = buffer;
+            buffers[head] = null;
+            head = next;
+            size--;
+            receive(head, message, length);
+        }
     }
 
     /**

@@ -11,7 +11,7 @@ package io.github.nettyucx.wire;
  * </pre>
  * The channel id is the one that the <em>receiver</em> chose, and announced in the handshake.
  */
-final class Tag {
+public final class Tag {
 
     /** Bytes of the stream. Value: credit granted to the receiver of this message. */
     static final int DATA = 1;
@@ -21,6 +21,16 @@ final class Tag {
     static final int FIN = 3;
     /** No bytes: every byte before the FIN lies in the receiver's memory. */
     static final int FIN_ACK = 4;
+    /** What is asked of the receiver's memory. Value: number of the operation, which the sender chose. */
+    public static final int MEMORY_REQUEST = 5;
+    /** Bytes for the receiver's memory, right behind their request. Value: number of the operation. */
+    public static final int MEMORY_PUT = 6;
+    /** What has become of an operation. Value: its number, which the receiver chose. */
+    public static final int MEMORY_ANSWER = 7;
+    /** Bytes that the receiver has asked for. Value: number of the operation. */
+    public static final int MEMORY_GET = 8;
+    /** No bytes: a key that the receiver has opened is worth nothing any more. Value: the sender's number of the opening. */
+    public static final int MEMORY_REVOKED = 9;
 
     /** The sender goes on reading. */
     static final int FIN_HALF = 0;
@@ -28,12 +38,12 @@ final class Tag {
     static final int FIN_CLOSE = 1;
 
     static final int VALUE_BITS = 28;
-    static final int MAX_VALUE = (1 << VALUE_BITS) - 1;
+    public static final int MAX_VALUE = (1 << VALUE_BITS) - 1;
 
     private Tag() {
     }
 
-    static long of(int channelId, int type, int value) {
+    public static long of(int channelId, int type, int value) {
         assert value >= 0 && value <= MAX_VALUE : value;
         return (long) channelId << 32 | (long) type << VALUE_BITS | value;
     }

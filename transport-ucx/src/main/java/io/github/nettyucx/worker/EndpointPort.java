@@ -3,6 +3,8 @@ package io.github.nettyucx.worker;
 
 import io.netty.util.ReferenceCounted;
 
+import java.io.IOException;
+
 /**
  * One UCX endpoint as the wire protocol sees it: a link between two workers, which all channels between them share.
  * <p>
@@ -47,6 +49,17 @@ public interface EndpointPort {
      * @param owner of the memory that the request uses, or {@code null}
      */
     void abandon(long request, ReferenceCounted owner);
+
+    /**
+     * Attaches memory of the peer's, which both processes then see.
+     *
+     * @param key     as the peer's UCX has packed it
+     * @param address of the memory, as the peer has it
+     * @throws IOException if it cannot be reached so
+     */
+    default Attachment attach(byte[] key, long address) throws IOException {
+        throw new IOException("no memory can be attached over this endpoint");
+    }
 
     /** Has {@code operation} polled once in every turn of the loop until it answers {@code false}. */
     void track(InFlight operation);

@@ -3,6 +3,7 @@ package io.github.nettyucx.worker;
 
 import io.github.nettyucx.ucp.EndpointErrorHandler;
 import io.github.nettyucx.ucp.UcpEndpoint;
+import io.github.nettyucx.ucp.UcpRemoteKey;
 import io.github.nettyucx.ucp.UcpRequest;
 import io.github.nettyucx.ucp.UcpTag;
 import io.github.nettyucx.ucp.UcsStatus;
@@ -10,6 +11,7 @@ import io.netty.util.ReferenceCounted;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -150,6 +152,24 @@ public final class Link implements EndpointPort, EndpointErrorHandler {
     @Override
     public void abandon(long request, ReferenceCounted owner) {
         worker.adopt(request, owner, null);
+    }
+
+    @Override
+    public Attachment attach(byte[] key, long address) throws IOException {
+        if (state != State.OPEN) {
+            throw UcsStatus.exception("Attaching memory over an endpoint that has failed", failure);
+        }
+        UcpRemoteKey opened = ucp.unpackRemoteKey(Arrays.copyOf(key, key.length + Attachment.KEY_PADDING));
+        boolean attached = false;
+        try {
+            Attachment attachment = new Attachment(opened, opened.localPointer(address));
+            attached = true;
+            return attachment;
+        } finally {
+            if (!attached) {
+                opened.close();
+            }
+        }
     }
 
     @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.worker;
 
+import io.github.nettyucx.ucp.NativeMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AbstractReferenceCounted;
 import io.netty.util.ReferenceCounted;
@@ -16,7 +17,7 @@ public final class SendBuffer extends AbstractReferenceCounted {
     /** Up to this size a copy costs less than the call of one that copes with everything, in bytes. */
     private static final int SMALL = 64;
 
-    private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+    private static final MemorySegment ALL = NativeMemory.all();
 
     private final SendBufferPool pool;
     private final ByteBuf memory;

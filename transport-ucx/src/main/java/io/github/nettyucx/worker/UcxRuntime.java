@@ -99,6 +99,15 @@ public final class UcxRuntime {
         return context(kind).map(address, length);
     }
 
+    /**
+     * Has UCX allocate memory that processes of this host can attach. Any thread may call.
+     *
+     * @throws IOException if this process has no shared memory
+     */
+    public static UcpMemory allocateShared(long length) throws IOException {
+        return context(LinkKind.SHM).allocate(length);
+    }
+
     private static synchronized UcpContext context(LinkKind kind) throws IOException {
         String problem = unavailability(kind);
         if (problem != null) {

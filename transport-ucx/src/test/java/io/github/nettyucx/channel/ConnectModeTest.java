@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.socket.Announcement;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelOption;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -12,17 +15,22 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -198,5 +206,97 @@ class ConnectModeTest {
         }
         Peers.await(peers.server(Inbox::new).bind(address));
         assertOverMemory(UcxConnectMode.ANNOUNCED, address);
+    }
+
+    // ------------------------------------------------------------------------------------------- announced, and silent
+
+    /** What an ordinary server does whose address another process has announced, when it sees a handshake. */
+    private enum Stranger {
+        CLOSES, ANSWERS_OTHERWISE, SAYS_NOTHING
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aServerThatDoesNotAnswerAsOursIsConnectedToAsAnOrdinaryOne(Stranger stranger) throws Exception {
+        try (ServerSocket server = ordinary(Peers.loopback(0));
+                Announcement forged = Announcement.open((InetSocketAddress) server.getLocalSocketAddress())) {
+            assertNotNull(forged);
+            var attempt = CompletableFuture.supplyAsync(() -> seeHandshake(server, stranger));
+            Bootstrap client = peers.client(new Inbox())
+                    .option(UcxChannelOption.CONNECT_MODE, UcxConnectMode.ANNOUNCED)
+                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 2000);
+            UcxSocketChannel channel = (UcxSocketChannel) Peers.await(client.connect(server.getLocalSocketAddress()))
+                    .channel();
+            attempt.get(15, TimeUnit.SECONDS).close();
+            assertEquals("socket", channel.lane());
+            try (Socket accepted = server.accept()) {
+                Peers.await(channel.writeAndFlush(Unpooled.copiedBuffer("hello", StandardCharsets.ISO_8859_1)));
+                Peers.await(channel.close());
+                assertEquals("hello",
+                        new String(accepted.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1));
+            }
+            // Nobody asks again so soon: the first bytes are the application's.
+            assertPlain(UcxConnectMode.ANNOUNCED, server);
+        }
+    }
+
+    private static Socket seeHandshake(ServerSocket server, Stranger stranger) {
+        try {
+            Socket accepted = server.accept();
+            byte[] first = accepted.getInputStream().readNBytes(8);
+            assertEquals(8, first.length);
+            switch (stranger) {
+                case CLOSES -> accepted.close();
+                case ANSWERS_OTHERWISE -> accepted.getOutputStream().write("HTTP/1.1 400 Bad Request\r\n\r\n"
+                        .getBytes(StandardCharsets.ISO_8859_1));
+                default -> {
+                }
+            }
+            return accepted;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The second attempt comes from the address that the application has chosen. */
+    @Test
+    void aBoundClientStaysBound() throws Exception {
+        try (ServerSocket server = ordinary(Peers.loopback(0));
+                Announcement forged = Announcement.open((InetSocketAddress) server.getLocalSocketAddress())) {
+            assertNotNull(forged);
+            int port = freePort();
+            var attempt = CompletableFuture.supplyAsync(() -> seeHandshake(server, Stranger.CLOSES));
+            Channel channel = Peers.await(client(UcxConnectMode.ANNOUNCED)
+                    .connect(server.getLocalSocketAddress(), Peers.loopback(port))).channel();
+            assertEquals(port, attempt.get(15, TimeUnit.SECONDS).getPort());
+            try (Socket accepted = server.accept()) {
+                assertEquals(port, accepted.getPort());
+                assertEquals(port, ((InetSocketAddress) channel.localAddress()).getPort());
+            }
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket probe = ordinary(Peers.loopback(0))) {
+            return probe.getLocalPort();
+        }
+    }
+
+    /** Who closes the channel while the server is asked has given it up, and no other attempt is made. */
+    @Test
+    void aConnectThatIsGivenUpIsNotMadeAgain() throws Exception {
+        try (ServerSocket server = ordinary(Peers.loopback(0));
+                Announcement forged = Announcement.open((InetSocketAddress) server.getLocalSocketAddress())) {
+            assertNotNull(forged);
+            ChannelFuture connect = client(UcxConnectMode.ANNOUNCED).connect(server.getLocalSocketAddress());
+            try (Socket accepted = seeHandshake(server, Stranger.SAYS_NOTHING)) {
+                Peers.await(connect.channel().close());
+                Peers.awaitFailure(connect);
+                accepted.setSoTimeout(MILLIS);
+                accepted.getInputStream().readAllBytes();
+            }
+            server.setSoTimeout(500);
+            assertThrows(SocketTimeoutException.class, server::accept);
+        }
     }
 }

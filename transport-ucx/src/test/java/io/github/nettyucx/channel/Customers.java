@@ -25,6 +25,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 final class Customers implements AutoCloseable {
 
     static final int STAYING = 4;
+    /** So many requests have a p99. */
+    private static final int ENOUGH = 100;
     private static final long PAUSE_MILLIS = 5;
     private static final long ANSWER_SECONDS = 20;
 
@@ -129,9 +131,14 @@ final class Customers implements AutoCloseable {
         return staying.getFirst().channel;
     }
 
+    /** Whether enough requests have been answered since {@link #beginTime()}. */
+    synchronized boolean hasEnough() {
+        return timed >= ENOUGH;
+    }
+
     /** Of the requests since {@link #beginTime()}, over connections that stay: what 99 of 100 took at most. */
     synchronized long p99Nanos() {
-        assertTrue(timed >= 100, () -> "only " + timed + " requests");
+        assertTrue(hasEnough(), () -> "only " + timed + " requests");
         long[] sorted = Arrays.copyOf(requestNanos, timed);
         Arrays.sort(sorted);
         return sorted[timed * 99 / 100];

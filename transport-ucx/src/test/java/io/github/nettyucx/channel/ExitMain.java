@@ -26,6 +26,10 @@ final class ExitMain {
         RETURN,
         /** By {@code System.exit} when the channel is closed. */
         CLOSE,
+        /** The same when everything had been sent before the close, which is done then before the peer knows. */
+        CLOSE_WHEN_SENT,
+        /** By a signal that comes right after such a close. */
+        SIGNAL_AFTER_CLOSE,
         /** By a signal, after which a shutdown hook writes, and closes the channel. */
         SIGNAL
     }
@@ -59,12 +63,26 @@ final class ExitMain {
                 channel.close().sync();
                 System.exit(0);
             }
+            case CLOSE_WHEN_SENT -> {
+                write(channel, total, size).sync();
+                channel.close().sync();
+                System.exit(0);
+            }
+            case SIGNAL_AFTER_CLOSE -> {
+                write(channel, total, size).sync();
+                channel.close().sync();
+                terminate();
+            }
             case SIGNAL -> {
                 Runtime.getRuntime().addShutdownHook(new Thread(() -> drain(channel, total, size)));
-                new ProcessBuilder("kill", "-TERM", Long.toString(ProcessHandle.current().pid())).start();
-                Thread.currentThread().join();
+                terminate();
             }
         }
+    }
+
+    private static void terminate() throws Exception {
+        new ProcessBuilder("kill", "-TERM", Long.toString(ProcessHandle.current().pid())).start();
+        Thread.currentThread().join();
     }
 
     private static void drain(Channel channel, int total, int size) {

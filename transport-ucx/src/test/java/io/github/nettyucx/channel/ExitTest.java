@@ -58,6 +58,16 @@ class ExitTest {
         assertArrives(ExitMain.End.CLOSE, 8 * MIB, 64 * KIB);
     }
 
+    @OnEachLane(linksOnly = true)
+    void anExitAfterACloseThatHadNothingLeftToSendLosesNothing() throws Exception {
+        assertArrives(ExitMain.End.CLOSE_WHEN_SENT, 300 * KIB, KIB);
+    }
+
+    @OnEachLane(linksOnly = true)
+    void aSignalAfterACloseLosesNothing() throws Exception {
+        assertArrives(ExitMain.End.SIGNAL_AFTER_CLOSE, 300 * KIB, KIB);
+    }
+
     @OnEachLane
     void aHookThatASignalHasStartedCanStillWrite() throws Exception {
         assertArrives(ExitMain.End.SIGNAL, 8 * MIB, 64 * KIB);
@@ -81,7 +91,8 @@ class ExitTest {
             reader.ended().get(SECONDS, TimeUnit.SECONDS);
             assertTrue(process.waitFor(SECONDS, TimeUnit.SECONDS), "the process does not end");
             int sigterm = 128 + 15;
-            assertEquals(end == ExitMain.End.SIGNAL ? sigterm : 0, process.exitValue());
+            boolean signalled = end == ExitMain.End.SIGNAL || end == ExitMain.End.SIGNAL_AFTER_CLOSE;
+            assertEquals(signalled ? sigterm : 0, process.exitValue());
         } finally {
             process.destroyForcibly().waitFor();
         }

@@ -26,6 +26,7 @@ import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.DefaultEventExecutorGroup;
+import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.EventExecutorGroup;
 
 import java.util.LinkedHashSet;
@@ -47,6 +48,8 @@ final class FaultyExchange {
     private static final int SECONDS = 15;
     /** After the fault: for what still happens, or does not. */
     private static final long SETTLE_MILLIS = 300;
+    /** And so many turns of each loop, which may have been late all the time. */
+    private static final int SETTLE_TURNS = 4;
     private static final int QUESTION = 42;
     /** More than the water mark. */
     private static final int LENGTH = 4096;
@@ -165,7 +168,7 @@ final class FaultyExchange {
         if (channel.isActive()) {
             ChannelFuture ended = ((SocketChannel) channel).shutdownOutput();
             ended.await(SECONDS, TimeUnit.SECONDS);
-            Thread.sleep(SETTLE_MILLIS);
+            settle(SETTLE_MILLIS);
         }
         Channel child = server.channel.getNow(null);
         boolean open = child != null && child.isOpen();
@@ -193,7 +196,17 @@ final class FaultyExchange {
             }
         }
         // What follows from a close is told a turn later.
-        Thread.sleep(SETTLE_MILLIS / 3);
+        settle(SETTLE_MILLIS / 3);
+    }
+
+    private void settle(long millis) throws InterruptedException {
+        // That nothing more happens cannot be waited for. With NIO's loops it is the same time.
+        Thread.sleep(millis);
+        for (int i = 0; i < SETTLE_TURNS; i++) {
+            for (EventExecutor loop : group) {
+                Peers.await(loop.submit(() -> { }));
+            }
+        }
     }
 
     private void awaitAnswerOrFault(Channel channel) throws InterruptedException {
@@ -201,7 +214,7 @@ final class FaultyExchange {
         while (!client.answered.isDone() && !isFaultOver(channel) && System.nanoTime() - deadline < 0) {
             Thread.sleep(1);
         }
-        Thread.sleep(SETTLE_MILLIS);
+        settle(SETTLE_MILLIS);
     }
 
     /** What a loop gets does not keep it from trying again, as long as there is a connection. */

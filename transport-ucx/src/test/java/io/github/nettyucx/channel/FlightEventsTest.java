@@ -40,8 +40,8 @@ class FlightEventsTest {
             UcxSocketChannel client = peers.connect(server, new Inbox());
             Peers.await(client.writeAndFlush(Unpooled.directBuffer().writeBytes(new byte[] {'a', 'b', 'c'})));
             inbox.awaitText("abc");
-            // Longer than the sleeps that are recorded.
-            Thread.sleep(100);
+            // Much longer than the sleeps that are recorded: a loop may begin to sleep late.
+            Thread.sleep(500);
             Peers.await(client.close());
             inbox.awaitInactive();
             InetSocketAddress address = server.localAddress();

@@ -48,6 +48,11 @@ final class ForgingPeer implements AutoCloseable, Handshake.Owner {
     static final int CREDIT = 2;
     static final int FIN = 3;
     static final int FIN_ACK = 4;
+    static final int MEMORY_REQUEST = 5;
+    static final int MEMORY_PUT = 6;
+    static final int MEMORY_ANSWER = 7;
+    static final int MEMORY_GET = 8;
+    static final int MEMORY_REVOKED = 9;
 
     private static final int CHANNEL_ID = 0x12345678;
     private static final int MEMORY = 1024 * 1024;

@@ -57,7 +57,7 @@ class HandlerFaultTest {
             for (int i = 0; i < AT_A_TIME; i++) {
                 assertEquals("client read", ucxExchange(Fault.NONE, true, ucx).answer());
             }
-            awaitNoBuffers();
+            leaks.awaitNoBuffers();
         } finally {
             end(nio);
             end(ucx);
@@ -130,12 +130,6 @@ class HandlerFaultTest {
     private FaultyExchange ucxExchange(Fault fault, boolean onServer, EventLoopGroup group) {
         return new FaultyExchange(fault, onServer, group, UcxServerSocketChannel.class, UcxSocketChannel.class,
                 leaks.allocator);
-    }
-
-    /** A send may complete after its channel has been closed. */
-    private void awaitNoBuffers() throws Exception {
-        Eventually.await(TimeUnit.SECONDS.toMillis(SECONDS), () -> leaks.activeBuffers() + " buffers are left",
-                () -> leaks.activeBuffers() == 0);
     }
 
     private static void end(EventLoopGroup group) {

@@ -118,6 +118,8 @@ class LaneSelectionTest {
         "tcp            | shm,rdma,socket   | tcp: not offered by the client"
     })
     void whereTheyHaveNoneInCommonBothAreToldWhy(String server, String client, String reason) throws Exception {
+        // Time is taken when UCX is loaded and ready.
+        Peers.await(peers.connect(peers.listen(Inbox::new), new Inbox()).close());
         UcxServerSocketChannel listening = peers.listen(allowing(peers.server(() -> child), server));
         long start = System.nanoTime();
         Throwable failure = Peers.awaitFailure(

@@ -20,6 +20,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
  */
 public final class LeakWatch {
 
+    private static final long WAIT_MILLIS = 15_000;
+
     /** To be used by the test's channels. Caches nothing, so that its counts are exact. */
     public final PooledByteBufAllocator allocator = new PooledByteBufAllocator(true, 2, 2, 8192, 9, 0, 0, false);
 
@@ -34,6 +36,16 @@ public final class LeakWatch {
     /** Buffers of {@link #allocator} that have not been released. */
     public long activeBuffers() {
         return active(allocator.metric());
+    }
+
+    /**
+     * Waits until no buffer of {@link #allocator} is left. A channel gives back what it held in a later turn of its loop than
+     * the one in which its connection ended, and a send may complete after its channel has been closed.
+     *
+     * @throws AssertionError if some are left after 15 s
+     */
+    public void awaitNoBuffers() throws Exception {
+        Eventually.await(WAIT_MILLIS, () -> activeBuffers() + " buffers of the channels are left", () -> activeBuffers() == 0);
     }
 
     /** To be called when the event loops have ended, which gives back what they cache. */

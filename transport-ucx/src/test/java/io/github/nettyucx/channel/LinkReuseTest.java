@@ -36,6 +36,8 @@ class LinkReuseTest {
     /** Of a link, one for each side; some may be made before the first is known to both. */
     private static final int FEW = 4;
     private static final int IDLE_SECONDS = 3;
+    /** The loops look now and then, and the last connections may just have begun to end. */
+    private static final int GONE_SECONDS = 15;
 
     private Peers peers;
 
@@ -117,7 +119,7 @@ class LinkReuseTest {
     }
 
     private void awaitNothingLeft() throws Exception {
-        Eventually.await(TimeUnit.SECONDS.toMillis(IDLE_SECONDS),
+        Eventually.await(TimeUnit.SECONDS.toMillis(GONE_SECONDS),
                 () -> metrics().endpoints() + " endpoints and " + metrics().workers() + " workers are left",
                 () -> metrics().workers() + metrics().endpoints() == 0);
     }

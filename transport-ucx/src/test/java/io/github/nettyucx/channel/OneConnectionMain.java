@@ -43,7 +43,7 @@ public final class OneConnectionMain {
             Peers.await(server.close());
             Peers.awaitFailure(peers.client(new Inbox()).connect(server.localAddress()));
             UcxMetrics metrics = TestLoops.driver(client.eventLoop()).metrics();
-            assertEquals(1, metrics.connectionsClosed(CloseReason.ORDERLY));
+            Eventually.await(10_000, () -> "the end of " + client, () -> metrics.connectionsClosed(CloseReason.ORDERLY) == 1);
             assertEquals(1, metrics.handshakesFailed());
         }
         if (!FlightEvents.AVAILABLE) {

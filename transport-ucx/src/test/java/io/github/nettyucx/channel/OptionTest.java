@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.socket.SocketSetting;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.socket.nio.NioChannelOption;
+import jdk.net.ExtendedSocketOptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
+import java.net.SocketOption;
+import java.util.HashMap;
 import java.util.Map;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -97,6 +102,51 @@ class OptionTest {
     void everyNegativeLingerMeansNone() {
         socket.setOption(ChannelOption.SO_LINGER, -5);
         assertEquals(-1, socket.getOption(ChannelOption.SO_LINGER));
+    }
+
+    // ------------------------------------------------------------------------------------------- other transports'
+
+    private static <T> ChannelOption<T> ofEpoll(String name) {
+        return ChannelOption.valueOf("io.netty.channel.epoll.EpollChannelOption#" + name);
+    }
+
+    @Test
+    void whatAnySocketHasIsTakenFromOtherTransportsOptions() {
+        assertTrue(server.setOption(ChannelOption.valueOf("io.netty.channel.unix.UnixChannelOption#SO_REUSEPORT"), true));
+        assertTrue(server.isReusePort());
+        Map<String, SocketSetting> settings = Map.of("TCP_KEEPIDLE", SocketSetting.KEEP_IDLE_SECONDS,
+                "TCP_KEEPINTVL", SocketSetting.KEEP_INTERVAL_SECONDS, "TCP_KEEPCNT", SocketSetting.KEEP_COUNT,
+                "TCP_USER_TIMEOUT", SocketSetting.USER_TIMEOUT_MILLIS);
+        settings.forEach((name, setting) -> {
+            assertTrue(socket.setOption(ofEpoll(name), 17), name);
+            assertEquals(17, socket.socketOptions().get(setting, -1), name);
+            assertThrows(IllegalArgumentException.class, () -> socket.setOption(ofEpoll(name), -1), name);
+            assertEquals(17, socket.socketOptions().get(setting, -1), name);
+        });
+    }
+
+    /** With these Lettuce, for one, has its connections watched. */
+    @Test
+    void keepAliveIsTakenFromTheJdksOptions() {
+        Map<SocketOption<Integer>, SocketSetting> settings = Map.of(
+                ExtendedSocketOptions.TCP_KEEPIDLE, SocketSetting.KEEP_IDLE_SECONDS,
+                ExtendedSocketOptions.TCP_KEEPINTERVAL, SocketSetting.KEEP_INTERVAL_SECONDS,
+                ExtendedSocketOptions.TCP_KEEPCOUNT, SocketSetting.KEEP_COUNT);
+        settings.forEach((option, setting) -> {
+            assertTrue(socket.setOption(NioChannelOption.of(option), 17), option.name());
+            assertEquals(17, socket.socketOptions().get(setting, -1), option.name());
+        });
+    }
+
+    @Test
+    void whatMeansNothingHereIsAcceptedWithoutAnEffect() {
+        Map<ChannelOption<?>, Object> before = new HashMap<>(socket.getOptions());
+        assertTrue(socket.setOption(ofEpoll("TCP_CORK"), true));
+        assertTrue(server.setOption(ofEpoll("TCP_FASTOPEN"), 17));
+        assertTrue(socket.setOption(ofEpoll("TCP_QUICKACK"), true));
+        assertEquals(before, new HashMap<>(socket.getOptions()));
+        // The bytes would not be signed.
+        assertFalse(socket.setOption(ofEpoll("TCP_MD5SIG"), Map.of()));
     }
 
     // ------------------------------------------------------------------------------------------- bad values

@@ -11,6 +11,7 @@ public final class OwnProcess {
 
     /** Of Linux on x86-64, and as a rule on aarch64. */
     private static final int PAGE = 4096;
+    private static final long WAIT_MILLIS = 10_000;
 
     private OwnProcess() {
     }
@@ -24,6 +25,12 @@ public final class OwnProcess {
             }
         }
         return descriptors;
+    }
+
+    /** Waits until there are as many as before; some are given back late. Fails the test if that takes more than 10 s. */
+    static void awaitDescriptors(int expected) throws Exception {
+        Eventually.await(WAIT_MILLIS, () -> expected + " file descriptors, but there are " + openDescriptors(),
+                () -> openDescriptors() == expected);
     }
 
     /** @return in bytes */

@@ -119,6 +119,39 @@ class PeerGoneTest {
         inbox.awaitInactive();
     }
 
+    /** What the peer sent last has not been taken then: whether it has ended in order is not known yet. */
+    @OnEachLane
+    void anOutputThatIsEndedInTheTurnInWhichThePeerGoesHasItsPromiseDone() throws Exception {
+        CompletableFuture<UcxSocketChannel> closed = new CompletableFuture<>();
+        Inbox child = new Inbox() {
+            @Override
+            public void channelActive(ChannelHandlerContext context) {
+                context.writeAndFlush(bytes("the answer"));
+                context.close();
+                closed.complete((UcxSocketChannel) context.channel());
+            }
+        };
+        Channel server = peers.listen(peers.server(() -> child)
+                .childOption(UcxChannelOption.CLOSE_TIMEOUT_MILLIS, 100));
+        CompletableFuture<ChannelFuture> ended = new CompletableFuture<>();
+        Inbox inbox = new Inbox() {
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                super.channelRead(context, message);
+                UcxSocketChannel peer = closed.orTimeout(SECONDS, TimeUnit.SECONDS).join();
+                // It gives up telling a side that does not listen.
+                awaitEnd(peer);
+                // Those after the first have the transport look after the peer.
+                context.writeAndFlush(bytes("too late"));
+                context.writeAndFlush(bytes("too late"));
+                ended.complete(((UcxSocketChannel) context.channel()).shutdownOutput());
+            }
+        };
+        Peers.connect(peers.client(inbox).option(ChannelOption.ALLOW_HALF_CLOSURE, true), server);
+        assertTrue(ended.get(SECONDS, TimeUnit.SECONDS).await(SECONDS, TimeUnit.SECONDS), "for ever under way");
+        inbox.awaitInactive();
+    }
+
     @OnEachLane
     void anApplicationThatWritesWheneverItMayDoesNotHoldUpItsLoop() throws Exception {
         Inbox child = new Inbox();
@@ -140,6 +173,14 @@ class PeerGoneTest {
         Peers.await(client.eventLoop().submit(() -> { }));
         client.config().setAutoRead(true);
         inbox.awaitInactive();
+    }
+
+    private static void awaitEnd(UcxSocketChannel channel) {
+        try {
+            Eventually.await(SECONDS * 1000, () -> "the end of " + channel, channel::isOver);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
     }
 
     private static void writeUntilItFails(Channel channel) throws InterruptedException {

@@ -2,6 +2,7 @@
 package io.github.nettyucx.channel;
 
 import io.github.nettyucx.handshake.HandshakeFailure;
+import io.github.nettyucx.wire.ProtocolException;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
@@ -31,9 +32,12 @@ import io.netty.handler.codec.http.HttpVersion;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -44,6 +48,7 @@ import java.util.function.Supplier;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Ordinary TCP clients come to the port of a server of this transport, beside clients of its own. */
@@ -125,6 +130,13 @@ class PlainPeersTest {
         Eventually.await(TimeUnit.SECONDS.toMillis(SECONDS), reason::toString,
                 () -> serverMetrics().handshakesFailed(reason) >= expected);
         assertEquals(expected, serverMetrics().handshakesFailed(reason), reason::toString);
+    }
+
+    /** They are counted after the failure. */
+    private void awaitStrangers(long expected) throws Exception {
+        Eventually.await(TimeUnit.SECONDS.toMillis(SECONDS), () -> serverMetrics().strangersTurnedAway() + " strangers",
+                () -> serverMetrics().strangersTurnedAway() >= expected);
+        assertEquals(expected, serverMetrics().strangersTurnedAway());
     }
 
     // ------------------------------------------------------------------------------------------- who speaks is served
@@ -253,7 +265,7 @@ class PlainPeersTest {
         }
         assertTrue(System.nanoTime() - start >= TimeUnit.MILLISECONDS.toNanos(GRACE_MILLIS));
         awaitFailures(1, HandshakeFailure.TIMED_OUT);
-        assertEquals(1, serverMetrics().strangersTurnedAway());
+        awaitStrangers(1);
         assertFalse(child.isActive());
     }
 
@@ -336,7 +348,7 @@ class PlainPeersTest {
             assertEquals("", hearAll(ordinary));
         }
         awaitFailures(1, HandshakeFailure.PLAIN_REFUSED);
-        assertEquals(1, serverMetrics().strangersTurnedAway());
+        awaitStrangers(1);
         assertEquals(0, active.get());
         assertOursAreServed(server);
         assertEquals(1, active.get());
@@ -396,6 +408,92 @@ class PlainPeersTest {
         @Override
         protected void channelRead0(ChannelHandlerContext context, FullHttpResponse response) {
             answer.complete(response.content().toString(StandardCharsets.US_ASCII));
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- neighbours
+
+    /** A client of this host may be one of ours: it is looked at, and if it says nothing it waits. */
+    @Test
+    void neighboursMayBeOfEitherKind() throws Exception {
+        UcxServerSocketChannel server = listen(UcxPlainPeers.NEIGHBOURS, Echo::new);
+        assertOursAreServed(server);
+        try (Socket speaking = connect(server)) {
+            say(speaking, "hello");
+            assertEquals("hello", hear(speaking, 5));
+        }
+        UcxServerSocketChannel greeting = listen(UcxPlainPeers.NEIGHBOURS, () -> new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelActive(ChannelHandlerContext context) {
+                context.writeAndFlush(Unpooled.copiedBuffer("220 ready", StandardCharsets.ISO_8859_1));
+            }
+        });
+        try (Socket silent = connect(greeting)) {
+            assertEquals("220 ready", hear(silent, 9));
+        }
+    }
+
+    /** The client has been slow, on a busy machine for example: the application must not take its HELLO for data. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 7, 8, 100})
+    void aHandshakeThatComesAfterItsGraceIsNothingForTheApplication(int firstPiece) throws Exception {
+        Inbox child = new Inbox();
+        UcxServerSocketChannel server = listen(UcxPlainPeers.NEIGHBOURS, () -> child);
+        byte[] hello = HandshakeBytes.hello("socket");
+        try (Socket late = connect(server)) {
+            child.awaitActive();
+            late.getOutputStream().write(hello, 0, firstPiece);
+            // The first piece is looked at by itself, if it is there when the loop has nothing else to do.
+            Peers.await(TestLoops.first(peers.serverGroup).schedule(() -> { }, 20, TimeUnit.MILLISECONDS));
+            try {
+                late.getOutputStream().write(hello, firstPiece, hello.length - firstPiece);
+                assertEquals("", hearAll(late));
+            } catch (SocketException e) {
+                // As well: it has been reset.
+            }
+            child.awaitInactive();
+        }
+        assertEquals("", child.text());
+        assertInstanceOf(ProtocolException.class, child.awaitException());
+    }
+
+    @Test
+    void whatOnlyBeginsLikeAHandshakeIsTheApplications() throws Exception {
+        CompletableFuture<Channel> active = new CompletableFuture<>();
+        UcxServerSocketChannel server = listen(UcxPlainPeers.NEIGHBOURS, () -> new Echo() {
+            @Override
+            public void channelActive(ChannelHandlerContext context) {
+                active.complete(context.channel());
+            }
+        });
+        try (Socket late = connect(server)) {
+            Channel child = active.get(SECONDS, TimeUnit.SECONDS);
+            say(late, "Netty");
+            Peers.await(child.eventLoop().schedule(() -> { }, 20, TimeUnit.MILLISECONDS));
+            say(late, " is asynchronous");
+            assertEquals("Netty is asynchronous", hear(late, 21));
+        }
+        try (Socket ended = connect(server)) {
+            say(ended, "N");
+            ended.shutdownOutput();
+            assertEquals("N", hearAll(ended));
+        }
+    }
+
+    @Test
+    void whatIsSetOnTheServerIsTheDefaultOfItsConnections() throws Exception {
+        UcxServerSocketChannel refusing = peers.listen(peers.server(Echo::new)
+                .option(UcxChannelOption.PLAIN_PEERS, UcxPlainPeers.REFUSE));
+        try (Socket socket = connect(refusing)) {
+            say(socket, "hello there");
+            assertEquals("", hearAll(socket));
+        }
+        UcxServerSocketChannel told = peers.listen(peers.server(Echo::new)
+                .option(UcxChannelOption.PLAIN_PEERS, UcxPlainPeers.REFUSE)
+                .childOption(UcxChannelOption.PLAIN_PEERS, UcxPlainPeers.SPEAKING));
+        try (Socket socket = connect(told)) {
+            say(socket, "hello there");
+            assertEquals("hello there", hear(socket, 11));
         }
     }
 }

@@ -33,10 +33,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -63,20 +67,23 @@ class PortAttackTest {
     private static final byte[] SECRET = "sixteen bytes and more".getBytes(StandardCharsets.US_ASCII);
     /** A round trip under attack may take so many times what it takes at Netty's server, and so much more. */
     private static final int TIMES_AS_LONG = 3;
-    private static final long AND_MORE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long AND_MORE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /**
-     * By how much the C library's heap may grow with each stranger, and how much is left to the JVM's compiler. The
-     * least that could be left of one is an entry of a map.
+     * By how much the C library's heap may grow with each stranger, and by how much for what the JVM compiles for the
+     * first time, in the round in which it grows least: the compiler takes some MB while it works, but not in each.
      */
-    private static final long HEAP_PER_STRANGER = 32;
-    private static final long HEAP_TOLERANCE = 8L * 1024 * 1024;
+    private static final long HEAP_PER_STRANGER = 64;
+    private static final long HEAP_OF_JVM = 1024 * 1024;
+    private static final int HEAP_ROUNDS = 4;
     private static final int LOG_LINES = 2;
 
     /** Those that are over at once, so that the machine is busy with them all the time. */
     private static final List<Stranger.Kind> TIMED_KINDS = List.of(Stranger.Kind.CLOSED, Stranger.Kind.RANDOM_BYTES,
             Stranger.Kind.VERSION_1, Stranger.Kind.WRONG_GO);
-    private static final int TIMED = 6000;
-    private static final int TIMED_WARM_UP = 1000;
+    private static final int ROUNDS = 5;
+    private static final int TIMED = 1500;
+    private static final int MOST_TIMED = 10 * TIMED;
+    private static final int TIMED_WARM_UP = 200;
     private static final int TIMED_WAVE = 50;
     /** From one wave to the next, if the machine keeps up: 2000 connects in a second. */
     private static final long TIMED_WAVE_MILLIS = 25;
@@ -165,7 +172,7 @@ class PortAttackTest {
         } finally {
             log.remove();
         }
-        assertEquals(0, leaks.activeBuffers(), "buffers of the channels");
+        leaks.awaitNoBuffers();
     }
 
     /** Pools fill, code is compiled. */
@@ -183,30 +190,43 @@ class PortAttackTest {
             assertEquals(List.of(true, true, true), List.of(isOf(Lane.SHM, shm), isOf(Lane.TCP, tcp),
                     isOf(Lane.SOCKET, socket)));
             int descriptors = settledDescriptors();
+            int each = strangers / (HEAP_ROUNDS + 1);
+            // Then pools are full and code is compiled, also of what only many bring about.
+            come(ports, strangers - HEAP_ROUNDS * each, descriptors, List.of(shm, tcp, socket));
+            long most = HEAP_OF_JVM + HEAP_PER_STRANGER * each * kinds().length;
             long heap = NativeHeap.settled(Long.MIN_VALUE);
-            long workers = metrics().workers();
-            long endpoints = metrics().endpoints();
-            for (Stranger.Kind kind : kinds()) {
-                long before = metrics().handshakesFailed();
-                long slowest = 0;
-                for (int done = 0; done < strangers; done += WAVE) {
-                    slowest = Math.max(slowest, wave(kind, ports, Math.min(WAVE, strangers - done),
-                            CLOSED_WITHIN_MILLIS));
-                    assertEquals(workers, metrics().workers(), () -> "workers after " + kind);
-                    assertEquals(endpoints, metrics().endpoints(), () -> "endpoints after " + kind);
-                }
-                // To get what he says, that one comes twice.
-                awaitFailures(before + strangers * (kind == Stranger.Kind.REFLECTED ? 2L : 1L), kind);
-                System.out.println("seed " + SEED + ", " + strangers + " × " + kind + ": closed after "
-                        + slowest / 1_000_000 + " ms at most; " + shm);
-                awaitDescriptors(descriptors);
+            List<Long> growths = new ArrayList<>();
+            for (int round = 0; round < HEAP_ROUNDS; round++) {
+                come(ports, each, descriptors, List.of(shm, tcp, socket));
+                long before = heap;
+                heap = NativeHeap.settled(before + most);
+                growths.add(heap - before);
             }
-            awaitChannels(ports);
-            long most = HEAP_TOLERANCE + HEAP_PER_STRANGER * strangers * Stranger.Kind.values().length;
-            long growth = NativeHeap.settled(heap + most) - heap;
-            System.out.println("growth of the native heap: " + growth + " bytes");
-            assertTrue(growth <= most, () -> "growth of the native heap in bytes: " + growth);
+            System.out.println("growth of the native heap in bytes, with " + (long) each * kinds().length
+                    + " strangers in each round: " + growths);
+            assertTrue(Collections.min(growths) <= most, () -> "growth of the native heap in bytes: " + growths
+                    + ", expected in one round at least: <= " + most);
         }
+    }
+
+    private void come(Ports ports, int strangers, int descriptors, List<Customers> customers) throws Exception {
+        long workers = metrics().workers();
+        long endpoints = metrics().endpoints();
+        for (Stranger.Kind kind : kinds()) {
+            long before = metrics().handshakesFailed();
+            long slowest = 0;
+            for (int done = 0; done < strangers; done += WAVE) {
+                slowest = Math.max(slowest, wave(kind, ports, Math.min(WAVE, strangers - done), CLOSED_WITHIN_MILLIS));
+                assertEquals(workers, metrics().workers(), () -> "workers after " + kind);
+                assertEquals(endpoints, metrics().endpoints(), () -> "endpoints after " + kind);
+            }
+            // To get what he says, that one comes twice.
+            awaitFailures(before + strangers * (kind == Stranger.Kind.REFLECTED ? 2L : 1L), kind);
+            System.out.println("seed " + SEED + ", " + strangers + " × " + kind + ": closed after "
+                    + slowest / 1_000_000 + " ms at most; " + customers);
+            awaitDescriptors(descriptors);
+        }
+        awaitChannels(ports);
     }
 
     private static boolean isOf(Lane lane, Customers customers) {
@@ -252,75 +272,84 @@ class PortAttackTest {
 
     // ------------------------------------------------------------------------------------------- how long it takes
 
-    /** What is measured is the machine's doing as well: so a second time, if the first one is not good enough. */
+    /**
+     * What is measured is the machine's doing as well. So rounds at one server take turns with rounds at the other, and
+     * the median of the rounds counts: what disturbs the machine for a while disturbs both, or does not count.
+     */
     @Tag("faults")
     @Tag("in-every-build")
     @OnEachLane(timeoutSeconds = 240, lanes = Lane.SHM)
     void strangersHoldUpClientsNoLongerThanConnectsDoAtNettysServer() throws Exception {
-        warmUp(ucx());
-        try {
-            compare();
-        } catch (AssertionError e) {
-            System.out.println("once more: " + e.getMessage());
-            compare();
+        Ports ports = ucx();
+        warmUp(ports);
+        Channel kernelServer = listenAtKernel();
+        timeAtNettysServer(kernelServer);
+        List<Long> kernel = new ArrayList<>();
+        Map<String, List<Long>> ours = new LinkedHashMap<>();
+        for (int round = 0; round < ROUNDS; round++) {
+            for (Stranger.Kind kind : TIMED_KINDS) {
+                kernel.addAll(timeAtNettysServer(kernelServer));
+                timeAtUcx(kind, ports).forEach((lane, nanos) ->
+                        ours.computeIfAbsent(kind + ", lane " + lane, key -> new ArrayList<>()).add(nanos));
+            }
         }
+        Peers.await(kernelServer.close());
+        System.out.println("p99 in µs, at Netty's server under as many connects: " + figures(kernel));
+        ours.forEach((name, nanos) -> System.out.println("p99 in µs, " + name + ": " + figures(nanos)));
+        long most = TIMES_AS_LONG * median(kernel) + AND_MORE_NANOS;
+        ours.values().removeIf(nanos -> median(nanos) <= most);
+        assertTrue(ours.isEmpty(), () -> "nanoseconds that are longer than " + most + " in the median: " + ours);
     }
 
-    private void compare() throws Exception {
-        long kernel = p99AtNettysServer();
-        Ports ports = ucx();
+    private static long median(List<Long> nanos) {
+        return nanos.stream().sorted().toList().get(nanos.size() / 2);
+    }
+
+    private static String figures(List<Long> nanos) {
+        return "median " + median(nanos) / 1000 + " of " + nanos.stream().map(each -> each / 1000).sorted().toList();
+    }
+
+    /** @return what 99 of 100 requests took at most, by lane */
+    private Map<String, Long> timeAtUcx(Stranger.Kind kind, Ports ports) throws Exception {
         Customers shm = ucxCustomers(ports, "shm");
         Customers tcp = ucxCustomers(ports, "tcp");
         Customers socket = ucxCustomers(ports, "socket");
         try (shm; tcp; socket) {
-            for (Stranger.Kind kind : TIMED_KINDS) {
-                time(kind, ports, shm, tcp, socket);
-                assertEquals("", slowness("shm", kind, shm, kernel) + slowness("tcp", kind, tcp, kernel)
-                        + slowness("socket", kind, socket, kernel));
-            }
-        } finally {
-            Peers.await(ports.open.close());
-            Peers.await(ports.secret.close());
+            time(kind, ports, shm, tcp, socket);
+            return Map.of("shm", shm.p99Nanos(), "tcp", tcp.p99Nanos(), "socket", socket.p99Nanos());
         }
     }
 
-    /** @return what to complain of, or nothing */
-    private static String slowness(String lane, Stranger.Kind kind, Customers customers, long kernelNanos) {
-        long nanos = customers.p99Nanos();
-        String text = kind + ", lane " + lane + ": p99 " + nanos / 1000 + " µs, at Netty's server under as many"
-                + " connects " + kernelNanos / 1000 + " µs; ";
-        System.out.println(text);
-        return nanos <= TIMES_AS_LONG * kernelNanos + AND_MORE_NANOS ? "" : text;
-    }
-
-    /** The same customers at Netty's own transport, to which as many ordinary connections are made. */
-    private long p99AtNettysServer() throws Exception {
-        boolean epoll = Epoll.isAvailable();
-        Channel server = Peers.await(new ServerBootstrap().group(kernelServers)
-                .channel(epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class)
+    /** A server of Netty's own transport. */
+    private Channel listenAtKernel() throws InterruptedException {
+        return Peers.await(new ServerBootstrap().group(kernelServers)
+                .channel(Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class)
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {
                         channel.pipeline().addLast(new Customers.Clerk());
                     }
                 }).bind(Peers.loopback(0))).channel();
+    }
+
+    /** The same for as many customers there, while as many ordinary connections are made. */
+    private List<Long> timeAtNettysServer(Channel server) throws Exception {
         Bootstrap client = new Bootstrap().group(kernelClients)
-                .channel(epoll ? EpollSocketChannel.class : NioSocketChannel.class)
+                .channel(Epoll.isAvailable() ? EpollSocketChannel.class : NioSocketChannel.class)
                 .handler(new ChannelInboundHandlerAdapter());
-        // As many at the same time as there are at the other server.
         Customers first = new Customers(client, server);
         Customers second = new Customers(client, server);
         Customers third = new Customers(client, server);
         try (first; second; third) {
             time(Stranger.Kind.CLOSED, new Ports(server, server), first, second, third);
-            return Math.max(first.p99Nanos(), Math.max(second.p99Nanos(), third.p99Nanos()));
-        } finally {
-            Peers.await(server.close());
+            return List.of(first.p99Nanos(), second.p99Nanos(), third.p99Nanos());
         }
     }
 
     private void time(Stranger.Kind kind, Ports ports, Customers... all) throws Exception {
-        for (int done = 0; done < TIMED; done += TIMED_WAVE) {
+        // On a busy machine customers are slow, and there are more waves.
+        for (int done = 0; done < TIMED || done < MOST_TIMED && !Stream.of(all).allMatch(Customers::hasEnough);
+                done += TIMED_WAVE) {
             if (done == TIMED_WARM_UP) {
                 for (Customers customers : all) {
                     customers.beginTime();
@@ -355,7 +384,7 @@ class PortAttackTest {
         int least = Integer.MAX_VALUE;
         for (int i = 0; i < 50; i++) {
             least = Math.min(least, OwnProcess.openDescriptors());
-            // Between two looks.
+            // Nothing tells when what is given back late has been: the least of half a second.
             Thread.sleep(10);
         }
         return least;

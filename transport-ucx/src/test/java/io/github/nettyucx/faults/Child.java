@@ -13,8 +13,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * Another process, in which a program of the tests runs on the lane of this one. It tells with lines that begin with
@@ -33,6 +36,7 @@ public final class Child implements AutoCloseable {
     private final Process process;
     private final Writer commands;
     private final BlockingQueue<String> said = new LinkedBlockingQueue<>();
+    private final CompletableFuture<Long> gone = new CompletableFuture<>();
 
     private Child(Class<?> program, ProcessBuilder builder) throws IOException {
         this.program = program;
@@ -70,14 +74,24 @@ public final class Child implements AutoCloseable {
             for (String line = output.readLine(); line != null; line = output.readLine()) {
                 if (line.startsWith(SAID)) {
                     said.add(line.substring(SAID.length()));
-                } else if (!line.contains("UcxLibrary load") && !line.contains("INFO: using UCX")) {
+                } else if (!line.contains("worker.Preparation prepare") && !line.contains("INFO: Using UCX")) {
                     System.out.println(program.getSimpleName() + ": " + line);
                 }
             }
         } catch (IOException e) {
             // Killed.
         }
+        gone.complete(System.nanoTime());
         said.add("gone");
+    }
+
+    /**
+     * When the kernel had closed the first of the descriptors of a process that has been killed, by
+     * {@link System#nanoTime}. It comes to that some time after the signal: it first takes the process's memory apart, and
+     * has to find a processor for it. Nobody can notice the end of a connection before.
+     */
+    long awaitGone() throws InterruptedException, ExecutionException, TimeoutException {
+        return gone.get(SECONDS, TimeUnit.SECONDS);
     }
 
     /** Waits until the child says {@code word}, and returns what it says behind it. */
@@ -135,7 +149,8 @@ public final class Child implements AutoCloseable {
 
     /** SIGKILL. */
     public void kill() {
-        process.destroyForcibly();
+        // Process.destroyForcibly closes the pipes on this side, which are to tell when the process has gone.
+        process.toHandle().destroyForcibly();
     }
 
     /** SIGSTOP: returns when it has stopped. */

@@ -214,7 +214,7 @@ class NoDescriptorsTest {
                 () -> openDescriptors(child) >= count);
     }
 
-    /** When what is given back some time after its last use has been. */
+    /** The least of three seconds: nothing tells when what is given back some time after its last use has been. */
     private static long settledDescriptors(Child child) throws Exception {
         long least = Long.MAX_VALUE;
         for (int i = 0; i < 30; i++) {

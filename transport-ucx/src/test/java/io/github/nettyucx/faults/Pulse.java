@@ -118,11 +118,20 @@ final class Pulse implements AutoCloseable {
         return all;
     }
 
+    /** For how long of that time the machine, or the process, kept the controls waiting: nanoseconds. */
+    long controlsWaited(long from, long to) {
+        return covered(new Heartbeat.Gap(from, to), excuses());
+    }
+
+    private List<Heartbeat.Gap> excuses() {
+        return controls.stream().flatMap(control -> control.gaps().stream())
+                .sorted(Comparator.comparingLong(Heartbeat.Gap::from)).toList();
+    }
+
     private Verdict verdict() {
         rest();
         controls.forEach(Heartbeat::check);
-        List<Heartbeat.Gap> excuses = controls.stream().flatMap(control -> control.gaps().stream())
-                .sorted(Comparator.comparingLong(Heartbeat.Gap::from)).toList();
+        List<Heartbeat.Gap> excuses = excuses();
         long worst = 0;
         long worstGap = 0;
         long traffic = 0;

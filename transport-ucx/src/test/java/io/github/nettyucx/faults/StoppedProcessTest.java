@@ -46,6 +46,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Tag("faults")
 class StoppedProcessTest {
 
+    private static final long DETECTION_MILLIS = 1000;
     private static final int MIB = 1024 * 1024;
     /** The default of SO_RCVBUF. */
     private static final int WINDOW = MIB;
@@ -200,7 +201,7 @@ class StoppedProcessTest {
             Channel channel = stopped.channel();
             assertTrue(channel.closeFuture().await(15, TimeUnit.SECONDS), "the death is not noticed");
             long detection = System.nanoTime() - killed;
-            assertTrue(detection < TimeUnit.MILLISECONDS.toNanos(Survivor.DETECTION_MILLIS),
+            assertTrue(detection < TimeUnit.MILLISECONDS.toNanos(DETECTION_MILLIS),
                     () -> "the death was noticed after ms: " + Faults.millis(detection));
             Faults.report("time limits: lane %s: connect, read, write, close and end of the loop kept their %d ms with"
                             + " a stopped peer, %d ms late at most; its death while stopped was noticed within"

@@ -104,13 +104,22 @@ final class StreamSender extends ChannelInboundHandlerAdapter {
         return exception;
     }
 
-    /** Waits until nothing has been completed for a while. */
+    /** Waits until they have written something, and for a while nothing more has been written or completed. */
     static void awaitStandstill(Iterable<StreamSender> senders) throws InterruptedException {
-        long before = -1;
-        for (long now = sum(senders); now != before; now = sum(senders)) {
+        long before = 0;
+        for (long now = moved(senders); now == 0 || now != before; now = moved(senders)) {
             before = now;
+            // That nothing moves cannot be waited for, only looked for after a while.
             Thread.sleep(500);
         }
+    }
+
+    private static long moved(Iterable<StreamSender> senders) {
+        long sum = 0;
+        for (StreamSender sender : senders) {
+            sum += sender.written() + sender.completed();
+        }
+        return sum;
     }
 
     static long sum(Iterable<StreamSender> senders) {

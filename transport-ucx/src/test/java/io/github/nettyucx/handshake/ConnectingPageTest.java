@@ -2,6 +2,7 @@
 package io.github.nettyucx.handshake;
 
 import io.github.nettyucx.wire.Limits;
+import io.github.nettyucx.wire.ProtocolPage;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import org.junit.jupiter.api.Test;
@@ -11,7 +12,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -28,13 +28,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** What docs/wire-protocol.md says about connecting is what the code does. */
 class ConnectingPageTest extends HandshakeFixture {
 
-    private static final Path PAGE = (Path.of("").toAbsolutePath().endsWith("transport-ucx")
-            ? Path.of("..") : Path.of(".")).resolve("docs/wire-protocol.md");
     private static final String[] FIELDS = {"offset", "bytes", "field", "content"};
 
     /** The rows of the first table with this header after that text, without backquotes. */
     private static List<List<String>> table(String after, String... header) throws IOException {
-        List<String> lines = Files.readAllLines(PAGE);
+        List<String> lines = Files.readAllLines(ProtocolPage.PATH);
         int next = 0;
         while (!lines.get(next).startsWith(after)) {
             next++;

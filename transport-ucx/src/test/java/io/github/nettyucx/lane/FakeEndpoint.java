@@ -14,13 +14,19 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.IdentityHashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 
-/** An endpoint of a {@link FakeWorker}. Its messages have no bytes. */
+/**
+ * An endpoint of a {@link FakeWorker}. Some of its operations take time, as the world's seed has it. They end by
+ * themselves, or with the endpoint: then some time after it has failed, or its close has returned.
+ */
 final class FakeEndpoint implements EndpointSide, EndpointPort {
 
     /** Where UCX looks for an endpoint: the count is of those that its worker has made to the other one. */
@@ -31,11 +37,13 @@ final class FakeEndpoint implements EndpointSide, EndpointPort {
         OPEN, FAILED, CLOSED
     }
 
+    private static final byte[] NOTHING = {};
+
     private final FakeWorker worker;
     private final Place place;
     private final Set<EndpointListener> users = Collections.newSetFromMap(new IdentityHashMap<>());
-    /** Tags of the messages that have not arrived. */
-    private final Deque<Long> underWay = new ArrayDeque<>();
+    /** Messages that have not arrived. */
+    private final Deque<FakeMessage> underWay = new ArrayDeque<>();
     private State state = State.OPEN;
     private boolean reported;
 
@@ -90,13 +98,28 @@ final class FakeEndpoint implements EndpointSide, EndpointPort {
 
     @Override
     public void close() {
+        if (worker.loop.isReclaimed()) {
+            return;
+        }
         assertFalse(isClosed(), "an endpoint is closed twice");
         assertEquals(Set.of(), users, "an endpoint is closed under its users");
+        worker.loop.world.trace(() -> place + " is closed");
+        if (worker.hasInFlight(this)) {
+            worker.loop.world.see(LinkWorld.Sight.IN_FLIGHT_AT_CLOSE);
+        }
         state = State.CLOSED;
         if (worker.ucx.random.nextBoolean()) {
             dropWhatIsUnderWay();
+        } else {
+            dropUnlaunched();
         }
-        worker.closed(this);
+        if (worker.loop.world.staysInFlight()) {
+            long request = worker.posted(new Close());
+            worker.request(request).abandon(null);
+            worker.adopt(request, null, () -> worker.closed(this));
+        } else {
+            worker.closed(this);
+        }
         worker.ucx.ended(this);
     }
 
@@ -104,6 +127,11 @@ final class FakeEndpoint implements EndpointSide, EndpointPort {
 
     void fail() {
         if (isOpen()) {
+            worker.loop.world.trace(() -> place + " fails");
+            worker.loop.world.endpointFailed();
+            if (worker.hasInFlight(this)) {
+                worker.loop.world.see(LinkWorld.Sight.FAILED_IN_FLIGHT);
+            }
             state = State.FAILED;
             dropWhatIsUnderWay();
             worker.noteFailure(this);
@@ -111,10 +139,15 @@ final class FakeEndpoint implements EndpointSide, EndpointPort {
         }
     }
 
-    /** With its process, if that is dead. */
+    /** With its process, if that is dead: perhaps in the middle of a message. */
     void dieWithProcess() {
         if (worker.loop.isDead()) {
             state = State.CLOSED;
+            FakeMessage next = underWay.peek();
+            if (next != null && next.source == null && next.length > 0 && !worker.loop.world.oneIn(4)) {
+                next.torn = true;
+                worker.ucx.worker(place.other).arrives(next);
+            }
             dropWhatIsUnderWay();
             worker.ucx.ended(this);
         }
@@ -149,17 +182,36 @@ final class FakeEndpoint implements EndpointSide, EndpointPort {
         if (!isOpen()) {
             return UcsStatus.ERR_CONNECTION_RESET;
         }
-        assertEquals(0, length);
-        worker.loop.world.checkSend(this, (int) (tag >>> 32));
+        FakeMessage message = new FakeMessage(this, tag, (int) length);
+        worker.loop.world.checkSend(this, message.channelId());
+        worker.loop.world.trace(() -> place + " sends a " + message);
         if (underWay.isEmpty()) {
             worker.ucx.sending.add(this);
         }
-        underWay.add(tag);
-        return UcsStatus.OK;
+        underWay.add(message);
+        LoopMemory.Range memory = length == 0 ? null : worker.loop.memory.at(address, (int) length);
+        Send send = new Send(message, memory);
+        if (worker.loop.world.goesByRendezvous(length)) {
+            message.source = send;
+        } else if (!worker.loop.world.staysInFlight()) {
+            send.launch();
+            return UcsStatus.OK;
+        }
+        return worker.posted(send);
     }
 
-    void messageArrives() {
-        worker.ucx.worker(place.other).arrives(underWay.remove());
+    boolean messageArrives() {
+        FakeMessage message = underWay.peek();
+        if (!message.isLaunched()) {
+            return false;
+        }
+        worker.ucx.worker(place.other).arrives(message);
+        underWay.remove();
+        forgetIfIdle();
+        return true;
+    }
+
+    private void forgetIfIdle() {
         if (underWay.isEmpty()) {
             worker.ucx.sending.remove(this);
         }
@@ -172,11 +224,159 @@ final class FakeEndpoint implements EndpointSide, EndpointPort {
         }
     }
 
-    @Override
-    public long receive(long message, long address, long length) {
-        worker.received(message);
-        return UcsStatus.OK;
+    /** What UCX had not sent when the endpoint was closed never leaves, nor does what would follow it. */
+    private void dropUnlaunched() {
+        boolean dropping = false;
+        for (Iterator<FakeMessage> all = underWay.iterator(); all.hasNext();) {
+            dropping |= !all.next().isLaunched();
+            if (dropping) {
+                all.remove();
+            }
+        }
+        forgetIfIdle();
     }
+
+    @Override
+    public long receive(long handle, long address, long length) {
+        if (worker.loop.isReclaimed()) {
+            return UcsStatus.OK;
+        }
+        FakeMessage message = worker.received(handle);
+        assertSame(this, message.sender.counterpart(), "a message is received from another link");
+        if (length == 0) {
+            return worker.discard(message);
+        }
+        assertEquals(message.length, length, "received with another length");
+        LoopMemory.Range memory = worker.loop.memory.at(address, message.length);
+        if (message.source == null && !message.torn && !worker.loop.world.staysInFlight()) {
+            memory.write(message.bytes);
+            return UcsStatus.OK;
+        }
+        return worker.posted(new Receive(message, memory));
+    }
+
+    @Override
+    public int status(long request) {
+        return worker.request(request).status(false);
+    }
+
+    @Override
+    public void free(long request) {
+        worker.free(request, false);
+    }
+
+    @Override
+    public void abandon(long request, ReferenceCounted owner) {
+        if (worker.loop.isReclaimed()) {
+            if (owner != null) {
+                owner.release();
+            }
+            return;
+        }
+        worker.loop.world.see(LinkWorld.Sight.ORPHANED);
+        worker.request(request).abandon(owner);
+        worker.adopt(request, owner, null);
+    }
+
+    /** Reads its memory some time before it completes. */
+    final class Send extends FakeRequest {
+        private final FakeMessage message;
+        /** What its memory holds until then. */
+        private final byte[] content;
+
+        private Send(FakeMessage message, LoopMemory.Range memory) {
+            super(FakeEndpoint.this.worker, "the send of a " + message, memory);
+            this.message = message;
+            content = memory == null ? NOTHING : memory.read();
+        }
+
+        @Override
+        FakeEndpoint endpoint() {
+            return FakeEndpoint.this;
+        }
+
+        private byte[] bytes() {
+            byte[] bytes = memory == null ? NOTHING : memory.read();
+            assertArrayEquals(content, bytes, "memory in use has been written to");
+            return bytes;
+        }
+
+        private void launch() {
+            message.bytes = bytes();
+        }
+
+        @Override
+        boolean advance() {
+            if (message.source != null) {
+                return message.fate != FakeMessage.Fate.OPEN ? complete(UcsStatus.OK)
+                        : !isOpen() && complete(UcsStatus.ERR_CANCELED);
+            }
+            if (message.isLaunched()) {
+                return complete(UcsStatus.OK);
+            }
+            if (!isOpen()) {
+                return complete(UcsStatus.ERR_CANCELED);
+            }
+            launch();
+            return true;
+        }
+    }
+
+    /** Writes its memory when it completes. */
+    private final class Receive extends FakeRequest {
+        private final FakeMessage message;
+
+        Receive(FakeMessage message, LoopMemory.Range memory) {
+            super(FakeEndpoint.this.worker, "the receive of a " + message, memory);
+            this.message = message;
+        }
+
+        @Override
+        FakeEndpoint endpoint() {
+            return FakeEndpoint.this;
+        }
+
+        @Override
+        boolean isStuck() {
+            return message.torn;
+        }
+
+        @Override
+        boolean advance() {
+            if (message.torn) {
+                return false;
+            }
+            if (message.source == null) {
+                memory.write(message.bytes);
+            } else if (isOpen() && message.sender.isOpen() && message.source.isRunning()) {
+                memory.write(message.source.bytes());
+                message.fate = FakeMessage.Fate.IN_MEMORY;
+            } else {
+                // As long as its own endpoint is open it waits for bytes that never come.
+                return !isOpen() && complete(UcsStatus.ERR_CANCELED);
+            }
+            return complete(UcsStatus.OK);
+        }
+    }
+
+    /** Of the endpoint itself. */
+    private final class Close extends FakeRequest {
+        Close() {
+            super(FakeEndpoint.this.worker, "the close of " + place, null);
+        }
+
+        @Override
+        FakeEndpoint endpoint() {
+            return FakeEndpoint.this;
+        }
+
+        @Override
+        boolean advance() {
+            return complete(UcsStatus.OK);
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- its channels
 
     @Override
     public void register(int channelId, MessageSink sink) {
@@ -191,27 +391,7 @@ final class FakeEndpoint implements EndpointSide, EndpointPort {
 
     @Override
     public void track(InFlight operation) {
-        // A send that was refused is told by the next poll.
-        worker.loop.later(() -> {
-            if (operation.poll()) {
-                track(operation);
-            }
-        });
-    }
-
-    @Override
-    public int status(long request) {
-        throw new AssertionError("everything completes at once");
-    }
-
-    @Override
-    public void free(long request) {
-        throw new AssertionError("everything completes at once");
-    }
-
-    @Override
-    public void abandon(long request, ReferenceCounted owner) {
-        throw new AssertionError("everything completes at once");
+        worker.track(operation);
     }
 
     @Override

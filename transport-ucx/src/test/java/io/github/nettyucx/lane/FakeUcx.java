@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 /**
  * The workers of all processes, and what is on its way between them. The endpoints of two workers belong together by
  * their count on each side, as UCX does it for endpoints that are made from worker addresses.
@@ -27,6 +29,9 @@ final class FakeUcx {
     final List<FakeEndpoint> sending = new ArrayList<>();
     /** UCX will find out some time that their counterparts are gone. */
     final List<FakeEndpoint> doomed = new ArrayList<>();
+    /** All there have ever been, and those that UCX has not completed. */
+    private final List<FakeRequest> requests = new ArrayList<>();
+    private final List<FakeRequest> running = new ArrayList<>();
     /** All there have been, as long as they are open. */
     final List<FakeEndpoint> open = new ArrayList<>();
 
@@ -85,9 +90,65 @@ final class FakeUcx {
         if (sending.isEmpty()) {
             return false;
         }
-        sending.get(random.nextInt(sending.size())).messageArrives();
-        return true;
+        int start = random.nextInt(sending.size());
+        for (int i = 0; i < sending.size(); i++) {
+            if (sending.get((start + i) % sending.size()).messageArrives()) {
+                return true;
+            }
+        }
+        return false;
     }
+
+    // ------------------------------------------------------------------------------------------- in flight
+
+    /** @return its handle: like an address, and nobody else's, ever */
+    long add(FakeRequest request) {
+        running.add(request);
+        requests.add(request);
+        return (long) requests.size() << 4;
+    }
+
+    FakeRequest request(long handle) {
+        int index = (int) (handle >> 4) - 1;
+        assertTrue((handle & 0xf) == 0 && index >= 0 && index < requests.size(), "no request");
+        return requests.get(index);
+    }
+
+    boolean operationGoesOn() {
+        int start = running.isEmpty() ? 0 : random.nextInt(running.size());
+        for (int i = 0; i < running.size(); i++) {
+            int index = (start + i) % running.size();
+            if (running.get(index).advance()) {
+                if (!running.get(index).isRunning()) {
+                    running.remove(index);
+                }
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** UCX has had time enough for what it can complete on this worker. */
+    void settle(FakeWorker worker) {
+        running.removeIf(request -> {
+            while (request.worker == worker && request.isRunning() && request.advance()) {
+                // It goes on.
+            }
+            return !request.isRunning();
+        });
+    }
+
+    /** Nothing that still runs on this worker goes on, nor uses memory. */
+    void end(FakeWorker worker) {
+        running.removeIf(request -> {
+            if (request.worker == worker) {
+                request.end();
+            }
+            return request.worker == worker;
+        });
+    }
+
+    // ------------------------------------------------------------------------------------------- failures
 
     boolean failureIsNoticed() {
         if (doomed.isEmpty()) {

@@ -2,21 +2,28 @@
 package io.github.nettyucx.lane;
 
 import io.github.nettyucx.handshake.LaneKind;
+import io.github.nettyucx.ucp.UcsStatus;
+import io.github.nettyucx.worker.InFlight;
 import io.github.nettyucx.worker.MessageSink;
+import io.github.nettyucx.worker.OrphanWard;
+import io.netty.util.ReferenceCounted;
 
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A worker of a {@link LinkLoop}; it notices who uses it after it has been destroyed. */
@@ -24,6 +31,9 @@ final class FakeWorker {
 
     /** The type of such a message, in its tag. */
     private static final int FIN = 3;
+
+    /** How long a worker waits for operations that UCX may never complete. */
+    static final long STUCK_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     private record Ending(Runnable report, int after) {
     }
@@ -35,13 +45,18 @@ final class FakeWorker {
     private final Map<Long, Integer> counts = new HashMap<>();
     private final List<FakeEndpoint> endpoints = new ArrayList<>();
     private final Map<Integer, MessageSink> sinks = new HashMap<>();
-    /** Tags of the messages that have arrived and not been delivered. */
-    private final Deque<Long> inbox = new ArrayDeque<>();
-    private final Set<Long> unreceived = new HashSet<>();
+    /** Messages that have arrived and not been delivered. */
+    private final Deque<FakeMessage> inbox = new ArrayDeque<>();
+    private final Map<Long, FakeMessage> unreceived = new HashMap<>();
+    /** What has been posted and not been freed. */
+    private final Set<FakeRequest> open = new LinkedHashSet<>();
+    private final List<InFlight> tracked = new ArrayList<>();
+    private final OrphanWard orphans;
     private final Deque<FakeEndpoint> failed = new ArrayDeque<>();
     private final Deque<Ending> endings = new ArrayDeque<>();
     private int arrived;
     private int delivered;
+    private int freed;
     private int pins;
     private long idleSince;
     private boolean retired;
@@ -53,9 +68,13 @@ final class FakeWorker {
         this.lane = lane;
         uuid = ucx.add(this);
         idleSince = loop.now();
+        orphans = new OrphanWard(handle -> request(handle).status(true), handle -> free(handle, true), loop::now);
     }
 
     void assertUsable() {
+        if (loop.isReclaimed()) {
+            return;
+        }
         assertFalse(destroyed, "a worker is used after it was destroyed");
         assertFalse(loop.isDead(), "a dead process does something");
     }
@@ -79,6 +98,9 @@ final class FakeWorker {
         boolean gone = peer.destroyed || peer.loop.isDead();
         if (gone && lane == LaneKind.SHM) {
             throw new IOException("Shared memory error");
+        }
+        if (loop.hasOrphansOfLinkTo(peer.loop)) {
+            loop.world.see(LinkWorld.Sight.REMADE_WITH_ORPHANS);
         }
         FakeEndpoint endpoint = new FakeEndpoint(this, peer.uuid, count);
         endpoints.add(endpoint);
@@ -121,11 +143,11 @@ final class FakeWorker {
 
     /** Whether it is there only because somebody who has no endpoint on it has pinned it. */
     boolean isKeptByPin() {
-        return pins > 0 && isUnused();
+        return pins > 0 && endpoints.isEmpty() && (retired || loop.now() - idleSince >= LinkTable.IDLE_NANOS);
     }
 
     private boolean isUnused() {
-        return endpoints.isEmpty() && (retired || loop.now() - idleSince >= LinkTable.IDLE_NANOS);
+        return endpoints.isEmpty() && pins == 0;
     }
 
     void afterArrived(Runnable report) {
@@ -145,22 +167,119 @@ final class FakeWorker {
         sinks.remove(channelId);
     }
 
-    void arrives(long tag) {
+    void arrives(FakeMessage message) {
         if (!destroyed && !loop.isDead()) {
-            inbox.add(tag);
+            inbox.add(message);
             arrived++;
         }
     }
 
     /** Whether the end of the stream to this channel has arrived and not been delivered. */
     boolean hasEndFor(int channelId) {
-        return inbox.stream().anyMatch(tag -> (int) (tag >>> 32) == channelId && (tag >>> 28 & 0xf) == FIN);
+        return inbox.stream().anyMatch(message -> message.channelId() == channelId && message.type() == FIN);
     }
 
-    void received(long message) {
+    FakeMessage received(long handle) {
         assertUsable();
-        assertTrue(unreceived.remove(message), "received twice");
+        FakeMessage message = unreceived.remove(handle);
+        assertNotNull(message, "received twice");
+        return message;
     }
+
+    /** Nobody wants it. @return a status pointer */
+    long discard(FakeMessage message) {
+        message.fate = FakeMessage.Fate.DROPPED;
+        if (message.torn || message.length > 0 && loop.world.staysInFlight()) {
+            return posted(new Discard(message));
+        }
+        return message.length == 0 ? UcsStatus.OK : UcsStatus.ERR_MESSAGE_TRUNCATED;
+    }
+
+    private final class Discard extends FakeRequest {
+        private final FakeMessage message;
+
+        Discard(FakeMessage message) {
+            super(FakeWorker.this, "the discard of a " + message, null);
+            this.message = message;
+        }
+
+        @Override
+        FakeEndpoint endpoint() {
+            return message.sender.counterpart();
+        }
+
+        @Override
+        boolean isStuck() {
+            return message.torn;
+        }
+
+        @Override
+        boolean advance() {
+            return !message.torn && complete(UcsStatus.ERR_MESSAGE_TRUNCATED);
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- in flight
+
+    /** @return its handle */
+    long posted(FakeRequest request) {
+        open.add(request);
+        loop.world.trace(() -> request + " is in flight");
+        return ucx.add(request);
+    }
+
+    FakeRequest request(long handle) {
+        assertUsable();
+        FakeRequest request = ucx.request(handle);
+        assertSame(this, request.worker, "a request of another worker");
+        return request;
+    }
+
+    void free(long handle, boolean byWorker) {
+        FakeRequest request = request(handle);
+        request.free(byWorker);
+        assertTrue(open.remove(request));
+        freed++;
+    }
+
+    void track(InFlight operation) {
+        assertFalse(tracked.contains(operation), "tracked twice");
+        tracked.add(operation);
+    }
+
+    void adopt(long handle, ReferenceCounted owner, Runnable whenDone) {
+        if (orphans.add(handle, owner, whenDone)) {
+            track(orphans);
+        }
+    }
+
+    boolean hasInFlight(FakeEndpoint endpoint) {
+        return open.stream().anyMatch(request -> request.isRunning() && request.endpoint() == endpoint);
+    }
+
+    /** Whether something is left of a link to this loop that has been closed. */
+    boolean hasOrphansOfLinkTo(LinkLoop other) {
+        return open.stream().anyMatch(request -> request.isRunning() && request.isAbandoned()
+                && request.endpoint() != null && request.endpoint().isClosed()
+                && ucx.worker(request.endpoint().place().other()).loop == other);
+    }
+
+    /** @return whether anything has changed */
+    private boolean pollInFlight() {
+        int freedBefore = freed;
+        int trackedBefore = tracked.size();
+        for (int i = tracked.size() - 1; i >= 0; i--) {
+            if (!tracked.get(i).poll()) {
+                InFlight last = tracked.removeLast();
+                if (i < tracked.size()) {
+                    tracked.set(i, last);
+                }
+            }
+        }
+        return freed > freedBefore || tracked.size() < trackedBefore;
+    }
+
+    // ------------------------------------------------------------------------------------------- its turn
 
     void noteFailure(FakeEndpoint endpoint) {
         failed.add(endpoint);
@@ -173,6 +292,7 @@ final class FakeWorker {
             deliver(inbox.remove());
         }
         boolean worked = delivered > before;
+        worked |= pollInFlight();
         if (inbox.isEmpty() && !failed.isEmpty()) {
             failed.remove().reportFailure();
             worked = true;
@@ -184,25 +304,69 @@ final class FakeWorker {
         return worked;
     }
 
-    private void deliver(long tag) {
+    private void deliver(FakeMessage message) {
         delivered++;
-        MessageSink sink = sinks.get((int) (tag >>> 32));
-        if (sink != null) {
+        loop.world.trace(() -> Long.toHexString(uuid) + " takes a " + message);
+        MessageSink sink = sinks.get(message.channelId());
+        if (sink == null) {
+            long request = discard(message);
+            if (request > 0) {
+                request(request).abandon(null);
+                adopt(request, null, null);
+            }
+        } else {
             long handle = delivered;
-            unreceived.add(handle);
-            sink.onMessage(tag, handle, 0);
-            assertFalse(unreceived.contains(handle), "a message is not received");
+            unreceived.put(handle, message);
+            sink.onMessage(message.tag, handle, message.length);
         }
     }
 
     // ------------------------------------------------------------------------------------------- the end
 
+    /** Some turns after everything that could be done about its operations. */
+    void collect() {
+        if (isUnused() && loop.now() - idleSince >= STUCK_NANOS) {
+            ucx.settle(this);
+            pollInFlight();
+        }
+        orphans.collect(loop.now());
+        if (!retired && orphans.isOlderThan(STUCK_NANOS, loop.now())) {
+            retired = true;
+        }
+    }
+
     /** @return whether it is gone now */
     boolean destroyIfDisposable() {
-        if (pins == 0 && isUnused()) {
-            assertEquals(Map.of(), sinks, "channels of a worker without endpoints");
-            destroyed = true;
+        long unused = loop.now() - idleSince;
+        boolean disposable = isUnused()
+                && (orphans.isEmpty() ? retired || unused >= LinkTable.IDLE_NANOS : unused >= STUCK_NANOS);
+        if (disposable) {
+            destroy();
         }
         return destroyed;
+    }
+
+    /** Whether only that keeps it which UCX never completes. */
+    boolean isStuck() {
+        return isUnused() && !open.isEmpty() && open.stream().allMatch(FakeRequest::isStuck);
+    }
+
+    private void destroy() {
+        assertEquals(Map.of(), sinks, "channels of a worker without endpoints");
+        assertEquals(Map.of(), unreceived, "messages that are never received");
+        for (FakeRequest request : open) {
+            assertTrue(request.isStuck() && request.isAbandoned(), () -> request + " outlives its worker");
+            request.checkMemory();
+            loop.world.see(LinkWorld.Sight.GIVEN_UP);
+        }
+        loop.world.trace(() -> Long.toHexString(uuid) + " is destroyed");
+        ucx.end(this);
+        destroyed = true;
+        orphans.giveUp();
+    }
+
+    /** The kernel takes everything back from a dead process. */
+    void reclaim() {
+        orphans.giveUp();
     }
 }

@@ -30,11 +30,13 @@ final class LinkLoop implements LinkFactory {
     final LinkWorld world;
     final Party party;
     final LinkTable links;
+    final LoopMemory memory = new LoopMemory();
     private final Deque<Runnable> ready = new ArrayDeque<>();
     private final Map<WorkerKey, FakeWorker> current = new HashMap<>();
     private final List<FakeWorker> workers = new ArrayList<>();
     private final Map<FailureKey, Long> failures = new HashMap<>();
     private boolean dead;
+    private boolean reclaimed;
 
     LinkLoop(LinkWorld world, Party party) {
         this.world = world;
@@ -54,6 +56,17 @@ final class LinkLoop implements LinkFactory {
     void die() {
         dead = true;
         ready.clear();
+        workers.forEach(world.ucx::end);
+    }
+
+    /** Whether the process is dead, and what follows is only the kernel's taking back of its memory. */
+    boolean isReclaimed() {
+        return reclaimed;
+    }
+
+    void reclaim() {
+        reclaimed = true;
+        workers.forEach(FakeWorker::reclaim);
     }
 
     boolean isDead() {
@@ -148,6 +161,10 @@ final class LinkLoop implements LinkFactory {
         }
     }
 
+    boolean hasOrphansOfLinkTo(LinkLoop other) {
+        return workers.stream().anyMatch(worker -> worker.hasOrphansOfLinkTo(other));
+    }
+
     // ------------------------------------------------------------------------------------------- its turn
 
     /** @return whether there was anything to do */
@@ -170,6 +187,7 @@ final class LinkLoop implements LinkFactory {
     void collect() {
         if (!dead) {
             links.collect(now());
+            workers.forEach(FakeWorker::collect);
             workers.removeIf(FakeWorker::destroyIfDisposable);
             current.values().removeIf(FakeWorker::isDestroyed);
         }
@@ -185,6 +203,11 @@ final class LinkLoop implements LinkFactory {
     }
 
     /** The same time later. */
+    void assertOnlyStuckWorkers() {
+        assertTrue(workers.stream().allMatch(FakeWorker::isStuck), "workers that nobody uses");
+    }
+
+    /** And so long after that, that what UCX will never complete is given up. */
     void assertWorkersGone() {
         collect();
         assertEquals(List.of(), workers, "workers that nobody uses");

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * Some processes with some event loops each, which connect to each other over control sockets and share links, in an
@@ -22,11 +23,14 @@ final class LinkWorld {
     /** What a run has come across, so that it can be seen that nothing is left out. */
     enum Sight {
         SERVED, EARLY_MESSAGE, OFFERED_NEW, OFFERED_REUSE, STALE, KEPT_BY_PIN, NO_WORKER, NO_ADDRESS, NO_ENDPOINT,
-        TRIED_AGAIN, RETIRED, NOT_TOLD_YET, ENDPOINT_FAILED, KILLED, IDLE_LINK_CLOSED
+        TRIED_AGAIN, RETIRED, NOT_TOLD_YET, ENDPOINT_FAILED, KILLED, IDLE_LINK_CLOSED, ORPHANED, IN_FLIGHT_AT_CLOSE,
+        FAILED_IN_FLIGHT, REMADE_WITH_ORPHANS, GIVEN_UP
     }
 
     private static final String[] LANES = {"shm,socket", "shm,socket", "tcp,socket", "shm", "tcp", "shm,tcp,socket"};
     private static final int[] MILLIS = {1, 10, 100, 400, 1_000, 1_500, 20_000, 30_000};
+    private static final int[] IN_FLIGHT_PERCENT = {0, 20, 50, 90};
+    private static final int[] RENDEZVOUS_MIN = {1, 100, 1_000, Integer.MAX_VALUE};
     private static final byte OFFER = 1;
     private static final byte HALF = 2;
     private static final int OFFER_KIND = 36;
@@ -40,14 +44,22 @@ final class LinkWorld {
     private final List<LinkLoop> loops = new ArrayList<>();
     private final List<LinkEnd> ends = new ArrayList<>();
     private final LaneSet lanes;
+    private final boolean tracing;
     private final boolean failing;
     private final boolean endpointsFail;
     private final boolean killing;
     private final boolean hasty;
+    /** How many of a hundred operations do not complete at once. */
+    private final int inFlightPercent;
+    /** From how many bytes on a message may be a rendezvous. */
+    private final int rendezvousMin;
     private int connections;
+    private int failures;
     private long now;
 
-    LinkWorld(long seed, Map<Sight, Integer> seen) {
+    /** @param tracing whether to print everything that happens */
+    LinkWorld(long seed, Map<Sight, Integer> seen, boolean tracing) {
+        this.tracing = tracing;
         // Seeds that follow each other begin alike.
         random = new Random(seed * 0x9e3779b97f4a7c15L);
         this.seen = seen;
@@ -58,8 +70,10 @@ final class LinkWorld {
         endpointsFail = oneIn(3);
         killing = oneIn(4);
         hasty = oneIn(2);
+        inFlightPercent = IN_FLIGHT_PERCENT[random.nextInt(IN_FLIGHT_PERCENT.length)];
+        rendezvousMin = RENDEZVOUS_MIN[random.nextInt(RENDEZVOUS_MIN.length)];
         connections = 3 + random.nextInt(8);
-        for (int processes = 1 + random.nextInt(2); processes > 0; processes--) {
+        for (int processes = killing || oneIn(2) ? 2 : 1; processes > 0; processes--) {
             ProcessIdentity process = new ProcessIdentity(1, 1, 1, 1, random.nextLong());
             for (int i = 1 + random.nextInt(2); i > 0; i--) {
                 loops.add(new LinkLoop(this, new Party(process, random.nextLong())));
@@ -79,8 +93,32 @@ final class LinkWorld {
         return failing && oneIn(10);
     }
 
+    void endpointFailed() {
+        failures++;
+    }
+
+    /** How many endpoints have failed. */
+    int failures() {
+        return failures;
+    }
+
+    boolean staysInFlight() {
+        return random.nextInt(100) < inFlightPercent;
+    }
+
+    boolean goesByRendezvous(long length) {
+        return length >= rendezvousMin && random.nextBoolean();
+    }
+
     void see(Sight sight) {
         seen.merge(sight, 1, Integer::sum);
+        trace(() -> "seen: " + sight);
+    }
+
+    void trace(Supplier<String> event) {
+        if (tracing) {
+            System.out.println(event.get());
+        }
     }
 
     // ------------------------------------------------------------------------------------------- what happens
@@ -98,7 +136,7 @@ final class LinkWorld {
 
     /** Lets one thing happen that can. @return whether there was one */
     private boolean act() {
-        int count = ends.size() + loops.size() + 2;
+        int count = ends.size() + loops.size() + 3;
         int start = random.nextInt(count);
         for (int i = start; i < start + count; i++) {
             if (happens(i < count ? i : i - count)) {
@@ -116,7 +154,11 @@ final class LinkWorld {
         if (rest < loops.size()) {
             return loops.get(rest).turn();
         }
-        return rest == loops.size() ? ucx.messageArrives() : ucx.failureIsNoticed();
+        return switch (rest - loops.size()) {
+            case 0 -> ucx.messageArrives();
+            case 1 -> ucx.failureIsNoticed();
+            default -> ucx.operationGoesOn();
+        };
     }
 
     private boolean connect() {
@@ -162,7 +204,7 @@ final class LinkWorld {
             see(Sight.ENDPOINT_FAILED);
             any(ucx.open).fail();
         }
-        if (killing && oneIn(200)) {
+        if (killing && oneIn(100)) {
             kill(any(loops).party.process());
         }
     }
@@ -180,6 +222,9 @@ final class LinkWorld {
         if (end.isUsing()) {
             end.checkUse();
         }
+        if (oneIn(4)) {
+            end.write();
+        }
         if (oneIn(25)) {
             end.finish();
         }
@@ -188,7 +233,7 @@ final class LinkWorld {
         }
         List<FakeWorker> workers = end.loop.workers();
         if (failing && !workers.isEmpty() && !end.loop.isDead() && oneIn(60)) {
-            // It has an operation that does not end.
+            // Another peer has left an operation that does not end.
             any(workers).retire();
         }
     }
@@ -205,6 +250,8 @@ final class LinkWorld {
 
     private void kill(ProcessIdentity process) {
         see(Sight.KILLED);
+        // In the middle of messages.
+        ends.stream().filter(end -> end.loop.party.process().equals(process)).forEach(LinkEnd::write);
         for (LinkLoop loop : loops) {
             if (loop.party.process().equals(process)) {
                 loop.die();
@@ -246,13 +293,27 @@ final class LinkWorld {
                 // Meanwhile the others go on.
             }
         }
+        actToTheEnd();
+        now += LinkTable.IDLE_NANOS;
+        living(LinkLoop::assertLinksGone);
+        actToTheEnd();
+        now += LinkTable.IDLE_NANOS;
+        living(LinkLoop::collect);
+        // The last of their endpoints have gone by now.
+        now += LinkTable.IDLE_NANOS;
+        living(LinkLoop::collect);
+        living(LinkLoop::assertOnlyStuckWorkers);
+        now += FakeWorker.STUCK_NANOS + 1;
+        living(LinkLoop::assertWorkersGone);
+        loops.stream().filter(LinkLoop::isDead).forEach(LinkLoop::reclaim);
+        ends.stream().filter(end -> end.loop.isDead()).forEach(LinkEnd::reclaim);
+        loops.forEach(loop -> loop.memory.close());
+    }
+
+    private void actToTheEnd() {
         while (act()) {
             // Until nothing is left.
         }
-        now += LinkTable.IDLE_NANOS;
-        living(LinkLoop::assertLinksGone);
-        now += LinkTable.IDLE_NANOS;
-        living(LinkLoop::assertWorkersGone);
     }
 
     private void living(Consumer<LinkLoop> check) {

@@ -65,7 +65,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * There is a subclass for each {@link Pair}: what failed with one is not to be taken for what passed with another, as
  * surefire, which tells tests by their classes and methods, would do when it tries again.
  */
-@ExtendWith(LeakReports.class)
+@ExtendWith({LeakReports.class, LaneTaken.class})
 abstract class NettySuite {
 
     private static final int TIMEOUT_SECONDS = 20;
@@ -73,7 +73,7 @@ abstract class NettySuite {
 
     private static final AtomicInteger ECHOES = new AtomicInteger();
 
-    private final Pair pair;
+    final Pair pair;
 
     NettySuite(Pair pair) {
         this.pair = pair;
@@ -232,11 +232,6 @@ abstract class NettySuite {
         @Override
         protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
             return pair.factories();
-        }
-
-        @AfterEach
-        void assertSomeLane() {
-            pair.assertLaneTaken();
         }
     }
 

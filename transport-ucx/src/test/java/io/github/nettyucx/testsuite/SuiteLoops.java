@@ -3,13 +3,14 @@ package io.github.nettyucx.testsuite;
 
 import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxMetrics;
+import io.github.nettyucx.channel.UcxTraffic;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Loops with UCX for one kind of connections, which share them with no other kind. */
@@ -35,10 +36,10 @@ final class SuiteLoops {
         return ALL.stream().map(each -> each.loops).toArray(EventLoopGroup[]::new);
     }
 
-    /** The names of the lanes that connections of these loops have taken so far. */
-    Set<String> lanes() {
+    /** The lanes that connections of these loops have taken so far, and what has gone over them. */
+    Map<String, UcxTraffic> lanes() {
         List<UcxMetrics> all = new ArrayList<>();
         loops.forEach(loop -> all.add(TestLoops.driver((EventLoop) loop).metrics()));
-        return UcxMetrics.sum(all).lanes().keySet();
+        return UcxMetrics.sum(all).lanes();
     }
 }

@@ -2,12 +2,8 @@
 package io.github.nettyucx.wire;
 
 import com.sun.management.ThreadMXBean;
-import io.github.nettyucx.worker.EndpointPort;
-import io.github.nettyucx.worker.InFlight;
-import io.github.nettyucx.worker.MessageSink;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
-import io.netty.util.ReferenceCounted;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -26,7 +22,7 @@ class AllocationTest {
     private static final int MESSAGES = 20_000;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    private final PlainPort port = new PlainPort();
+    private final DeferringPort port = new DeferringPort();
     private final Counter listener = new Counter();
     private final ByteBuf memory = new UnpooledByteBufAllocator(true, true).directBuffer(WINDOW);
     /** Always the same buffer, so that what an allocator does is not counted. */
@@ -35,10 +31,8 @@ class AllocationTest {
             new Traffic());
 
     /** Completes every operation at once, or every one in the next turn. */
-    private static final class PlainPort implements EndpointPort {
+    private static final class DeferringPort extends PlainPort {
         private boolean deferring;
-        private InFlight tracked;
-        private MessageSink sink;
         private long sent;
 
         @Override
@@ -50,43 +44,6 @@ class AllocationTest {
         @Override
         public long receive(long message, long address, long length) {
             return deferring && length > 0 ? 1 : 0;
-        }
-
-        @Override
-        public boolean isFailing() {
-            return false;
-        }
-
-        @Override
-        public int status(long request) {
-            return 0;
-        }
-
-        @Override
-        public void free(long request) {
-            // Nothing to free.
-        }
-
-        @Override
-        public void abandon(long request, ReferenceCounted owner) {
-            if (owner != null) {
-                owner.release();
-            }
-        }
-
-        @Override
-        public void track(InFlight operation) {
-            tracked = operation;
-        }
-
-        @Override
-        public void register(int channelId, MessageSink messageSink) {
-            sink = messageSink;
-        }
-
-        @Override
-        public void unregister(int channelId) {
-            sink = null;
         }
     }
 

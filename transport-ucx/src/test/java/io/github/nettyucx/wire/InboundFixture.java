@@ -11,7 +11,6 @@ import java.util.List;
 /** The receiving direction of a connection over a {@link ScriptedPort}. */
 abstract class InboundFixture {
 
-
     static final int WINDOW = 16 * 1024;
     static final int MAX_MESSAGE = 8 * 1024;
     static final boolean READING = true;
@@ -21,6 +20,8 @@ abstract class InboundFixture {
     final Inbound inbound = new Inbound(port, new Traffic(), WINDOW, MAX_MESSAGE);
     final List<ByteBuf> stashes = new ArrayList<>();
     boolean noMemory;
+    /** What a reader's buffer has room for beyond the message that it is made for, in bytes. */
+    int roomForMore;
 
     ByteBuf stash(int capacity) {
         if (noMemory) {
@@ -49,7 +50,7 @@ abstract class InboundFixture {
 
     /** @return what can be read at once, or {@code null} if that is nothing */
     String read(int limit) {
-        ByteBuf buffer = inbound.read(limit, this::stash);
+        ByteBuf buffer = inbound.read(limit, length -> stash(length + roomForMore));
         if (buffer == null) {
             return null;
         }

@@ -131,7 +131,7 @@ class TrafficTest extends ConnectionFixture {
     @Test
     void namesAViolation() {
         open();
-        port.deliver(9, 0);
+        port.deliver(15, 0);
         assertEquals(CloseReason.PROTOCOL_VIOLATION, connection.closeReason());
     }
 

@@ -7,9 +7,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -24,34 +21,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** The tables of docs/wire-protocol.md say what the code does. */
 class WireProtocolPageTest extends ConnectionFixture {
 
-    private static final Path PAGE = (Path.of("").toAbsolutePath().endsWith("transport-ucx")
-            ? Path.of("..") : Path.of(".")).resolve("docs/wire-protocol.md");
-
-    /** The rows of the table with this header, without backquotes. */
-    private static List<List<String>> table(String... header) throws IOException {
-        List<List<String>> rows = new ArrayList<>();
-        boolean inside = false;
-        for (String line : Files.readAllLines(PAGE)) {
-            if (!line.startsWith("|")) {
-                inside = false;
-                continue;
-            }
-            List<String> cells = Arrays.stream(line.substring(1, line.length() - 1).split("\\|"))
-                    .map(cell -> cell.strip().replace("`", "")).toList();
-            if (inside && !cells.getFirst().startsWith("---")) {
-                rows.add(cells);
-            }
-            inside |= cells.equals(List.of(header));
-        }
-        assertFalse(rows.isEmpty(), () -> "no table of " + List.of(header));
-        return rows;
-    }
-
     // ------------------------------------------------------------------------------------------- tables
 
     @Test
     void tellsTheConstants() throws IOException {
-        Map<String, String> constants = table("constant", "value", "meaning").stream()
+        Map<String, String> constants = ProtocolPage.table("constant", "value", "meaning").stream()
                 .collect(Collectors.toMap(row -> row.get(0), row -> row.get(1)));
         assertEquals(Map.of(
                 "MIN_WINDOW", String.valueOf(Limits.MIN_WINDOW),
@@ -66,7 +40,7 @@ class WireProtocolPageTest extends ConnectionFixture {
                 "channel id", Tag.of(-1, 0, 0),
                 "type", Tag.of(0, 15, 0),
                 "value", Tag.of(0, 0, Tag.MAX_VALUE));
-        for (List<String> row : table("bits", "field", "content")) {
+        for (List<String> row : ProtocolPage.table("bits", "field", "content")) {
             String[] bits = row.get(0).split("–");
             int high = Integer.parseInt(bits[0]);
             int low = Integer.parseInt(bits[1]);
@@ -76,19 +50,24 @@ class WireProtocolPageTest extends ConnectionFixture {
 
     @Test
     void tellsTheTypesOfMessages() throws IOException {
-        Map<String, String> types = table("type", "name", "bytes", "value").stream()
+        Map<String, String> types = ProtocolPage.table("type", "name", "bytes", "value").stream()
                 .collect(Collectors.toMap(row -> row.get(1), row -> row.get(0)));
         assertEquals(Map.of(
                 "DATA", String.valueOf(Tag.DATA),
                 "CREDIT", String.valueOf(Tag.CREDIT),
                 "FIN", String.valueOf(Tag.FIN),
-                "FIN_ACK", String.valueOf(Tag.FIN_ACK)), types);
+                "FIN_ACK", String.valueOf(Tag.FIN_ACK),
+                "MEMORY_REQUEST", String.valueOf(Tag.MEMORY_REQUEST),
+                "MEMORY_PUT", String.valueOf(Tag.MEMORY_PUT),
+                "MEMORY_ANSWER", String.valueOf(Tag.MEMORY_ANSWER),
+                "MEMORY_GET", String.valueOf(Tag.MEMORY_GET),
+                "MEMORY_REVOKED", String.valueOf(Tag.MEMORY_REVOKED)), types);
     }
 
     @Test
     void tellsWhatMayBeAnnounced() throws IOException {
         assertEquals(List.of("channelId", "window", "maxMessage"),
-                table("field", "content").stream().map(List::getFirst).toList());
+                ProtocolPage.table("field", "content").stream().map(List::getFirst).toList());
         for (int window : new int[] {Limits.MIN_WINDOW, Limits.MAX_WINDOW}) {
             assertTrue(Limits.allow(window, 1));
             assertTrue(Limits.allow(window, window));
@@ -103,7 +82,7 @@ class WireProtocolPageTest extends ConnectionFixture {
 
     @Test
     void tellsWhenCreditIsGranted() throws IOException {
-        assertTrue(Files.readString(PAGE).contains("`owed ≥ window / 4`"));
+        assertTrue(Files.readString(ProtocolPage.PATH).contains("`owed ≥ window / 4`"));
         open();
         port.deliver(Tag.DATA, 0, new byte[WINDOW / 4 - Limits.MESSAGE_CHARGE]);
         read(WINDOW / 4 - Limits.MESSAGE_CHARGE - 1);
@@ -136,7 +115,7 @@ class WireProtocolPageTest extends ConnectionFixture {
     // ------------------------------------------------------------------------------------------- violations
 
     static Stream<List<String>> violations() throws IOException {
-        return table("violation", "message").stream();
+        return ProtocolPage.table("violation", "message").stream();
     }
 
     @ParameterizedTest
@@ -151,7 +130,7 @@ class WireProtocolPageTest extends ConnectionFixture {
 
     private void violate(String violation) {
         switch (violation) {
-            case "a type that does not exist" -> port.deliver(9, 0);
+            case "a type that does not exist" -> port.deliver(15, 0);
             case "a control message with bytes" -> port.deliver(Tag.FIN, 0, text("bytes"));
             case "DATA without bytes, or with too many" -> port.deliver(Tag.DATA, 0);
             case "more DATA than there is credit for" -> {

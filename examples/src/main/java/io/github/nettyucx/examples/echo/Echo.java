@@ -104,7 +104,7 @@ public final class Echo extends ExampleCommand {
 
     private void validate() {
         arguments().requireOneRole(server, connect);
-        arguments().requirePort(connect);
+        arguments().requirePort("--connect", connect);
         if (transport != TransportKind.UCX && (lane != null || wait != null)) {
             throw arguments().rejected((lane != null ? "--lane" : "--wait") + " is about ucx, and the transport is "
                     + transport + ". Leave one of the two out.");

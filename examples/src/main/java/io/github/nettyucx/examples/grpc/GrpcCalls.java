@@ -179,7 +179,7 @@ public final class GrpcCalls extends PairCommand {
         if (trust != null && connect == null) {
             throw arguments.rejected("--trust means something only with --connect.");
         }
-        arguments.requirePort(connect);
+        arguments.requirePort("--connect", connect);
         if (server() != null) {
             arguments.rejectForServer("--size", "--calls", "--warmup", "--concurrency");
         }

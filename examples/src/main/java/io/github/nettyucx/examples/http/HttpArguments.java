@@ -30,7 +30,7 @@ record HttpArguments(Arguments arguments, List<URI> urls, HostAndPort server, Ho
             throw arguments.rejected("--http has more than one value. Give one for URLs.");
         }
         validateServer(certificate, key, files);
-        arguments.requirePort(connect);
+        arguments.requirePort("--connect", connect);
         urls.forEach(url -> validate(url, trust));
         validateUnused(alone);
         arguments.rejectWithout(TransportKind.UCX, transports, "--lane");

@@ -115,7 +115,7 @@ public final class PingPong extends PairCommand {
     }
 
     private void measure() throws InterruptedException {
-        arguments().requirePort(connect);
+        arguments().requirePort("--connect", connect);
         requireWritable(json);
         var setting = theOneSetting();
         setting.apply();

@@ -74,12 +74,4 @@ class PublishedPomsTest {
             assertEquals(version, value(BOM, plugin + "/version"), plugin);
         }
     }
-
-    @Test
-    void theWrapperGetsMavenFromMavenCentral() {
-        String settings = Published.read(ROOT.resolve(".mvn/wrapper/maven-wrapper.properties"));
-        assertEquals(List.of("https://repo.maven.apache.org/maven2"), settings.lines()
-                .filter(line -> line.contains("://"))
-                .map(line -> line.substring(line.indexOf('=') + 1).replaceFirst("/org/apache/maven/.*", "")).toList());
-    }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.integration.release;
 
+import io.github.nettyucx.channel.UcxSocketChannel;
+import io.github.nettyucx.library.UcxLibrary;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -14,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.jar.Attributes;
+import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import java.util.stream.Collectors;
@@ -79,6 +82,28 @@ class UseOfJarsTest {
         // So that the absence of the warning means something.
         String output = run("-jar", executable(directory.resolve("not-allowed.jar"), false));
         assertTrue(output.contains(WARNING), output);
+    }
+
+    /** As docs/tuning.md says. The JDK leaves out of a cache what it cannot put there; the transport is not left out. */
+    @Test
+    void anAotCacheHoldsTheTransport(@TempDir Path directory) throws Exception {
+        Path main = directory.resolve("main.jar");
+        String name = ConnectMain.class.getName().replace('.', '/') + ".class";
+        try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(main))) {
+            out.putNextEntry(new JarEntry(name));
+            Files.copy(testClasses().resolve(name), out);
+            out.closeEntry();
+        }
+        String path = main + File.pathSeparator + jars().stream().map(Path::toString)
+                .collect(Collectors.joining(File.pathSeparator));
+        Path cache = directory.resolve("app.aot");
+        run("--enable-native-access=ALL-UNNAMED", "-XX:AOTCacheOutput=" + cache, "-cp", path, ConnectMain.class.getName());
+        Path log = directory.resolve("classes.log");
+        run("--enable-native-access=ALL-UNNAMED", "-XX:AOTMode=on", "-XX:AOTCache=" + cache,
+                "-Xlog:class+load:file=" + log, "-cp", path, ConnectMain.class.getName());
+        for (Class<?> used : List.of(UcxSocketChannel.class, UcxLibrary.class)) {
+            assertTrue(Files.readString(log).contains(used.getName() + " source: shared objects file"), used.getName());
+        }
     }
 
     private static String executable(Path jar, boolean allowed) throws Exception {

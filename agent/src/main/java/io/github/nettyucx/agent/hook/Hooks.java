@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.agent.hook;
+
+import io.netty.bootstrap.AbstractBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+/**
+ * What Netty's classes ask the agent. Whatever goes wrong behind it, they get what they would have had without the agent.
+ */
+public abstract class Hooks {
+
+    /** Makes the one that answers; set before any of Netty's classes can ask. */
+    public static volatile Supplier<Object> source;
+
+    /** Made by the first who asks for more than whether a loop is one of ours. */
+    private static final class Answering {
+
+        /** {@code null} if there is none. */
+        private static final Hooks HOOKS = make();
+
+        private static Hooks make() {
+            try {
+                return (Hooks) source.get();
+            } catch (Throwable t) {
+                System.err.println("INFO netty-ucx-agent: " + EventLoop.class.getPackageName()
+                        + " stays as it was: the transport cannot be loaded: " + t);
+                return null;
+            }
+        }
+    }
+
+    /** For the one that answers. */
+    protected Hooks() {
+    }
+
+    // ------------------------------------------------------------------------------------------- what Netty calls
+
+    /** A loop for a group, or {@code null} if it is to have its own. */
+    public static EventLoop newLoop(EventLoopGroup group, Executor executor, Object[] arguments) {
+        Hooks hooks = Answering.HOOKS;
+        return hooks == null ? null : hooks.loop(group, executor, arguments);
+    }
+
+    /**
+     * A channel for a bootstrap.
+     *
+     * @param factory the bootstrap's
+     */
+    @SuppressWarnings("deprecation")
+    public static Channel newChannel(Object factory, AbstractBootstrap<?, ?> bootstrap) {
+        // The one that applications are to use extends it.
+        Channel made = ((io.netty.bootstrap.ChannelFactory<?>) factory).newChannel();
+        Hooks hooks = Answering.HOOKS;
+        return hooks == null ? made : hooks.channel(made, factory, bootstrap);
+    }
+
+    /** The loop that a channel is registered with which is to be registered with this one. */
+    public static EventLoop loopFor(EventLoop loop, boolean compatible) {
+        return compatible || !(loop instanceof Beside taken) ? loop : taken.loopBeside();
+    }
+
+    /** Whether a group has any loop of the transport's in the place of its own. */
+    public static boolean isTaken(Iterable<?> group) {
+        for (Object loop : group) {
+            if (loop instanceof Beside) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // ------------------------------------------------------------------------------------------- who answers
+
+    /** See {@link #newLoop}; throws nothing. */
+    protected abstract EventLoop loop(EventLoopGroup group, Executor executor, Object[] arguments);
+
+    /**
+     * The same channel, or another in its place; throws nothing.
+     *
+     * @param factory that has made it
+     */
+    protected abstract Channel channel(Channel made, Object factory, AbstractBootstrap<?, ?> bootstrap);
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.agent.takeover;
+
+import io.github.nettyucx.channel.UcxChannelOption;
+import io.github.nettyucx.channel.UcxConnectMode;
+import io.github.nettyucx.channel.UcxDatagramChannel;
+import io.github.nettyucx.channel.UcxPlainPeers;
+import io.github.nettyucx.channel.UcxServerSocketChannel;
+import io.github.nettyucx.channel.UcxSocketChannel;
+import io.netty.bootstrap.AbstractBootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.ReflectiveChannelFactory;
+
+import java.lang.reflect.Method;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+/** Channels of the transport's in the place of those that applications have their bootstraps make. */
+final class Channels {
+
+    /** What a class of Netty's is replaced by. */
+    private enum Kind {
+        SOCKET(UcxSocketChannel::new, UcxSocketChannel.class),
+        SERVER(UcxServerSocketChannel::new, UcxServerSocketChannel.class),
+        /** The kernel's, as before; it has to be on its handler's loop. */
+        DATAGRAM(UcxDatagramChannel::new, UcxDatagramChannel.class);
+
+        private final Supplier<Channel> maker;
+        private final Class<? extends Channel> type;
+
+        Kind(Supplier<Channel> maker, Class<? extends Channel> type) {
+            this.maker = maker;
+            this.type = type;
+        }
+    }
+
+    /** By the names below the copy's root. Subclasses, which applications have, are others. */
+    private static final Map<String, Kind> KINDS = Map.ofEntries(
+            Map.entry(".channel.socket.nio.NioSocketChannel", Kind.SOCKET),
+            Map.entry(".channel.epoll.EpollSocketChannel", Kind.SOCKET),
+            Map.entry(".channel.uring.IoUringSocketChannel", Kind.SOCKET),
+            Map.entry(".incubator.channel.uring.IOUringSocketChannel", Kind.SOCKET),
+            Map.entry(".channel.socket.nio.NioServerSocketChannel", Kind.SERVER),
+            Map.entry(".channel.epoll.EpollServerSocketChannel", Kind.SERVER),
+            Map.entry(".channel.uring.IoUringServerSocketChannel", Kind.SERVER),
+            Map.entry(".incubator.channel.uring.IOUringServerSocketChannel", Kind.SERVER),
+            Map.entry(".channel.socket.nio.NioDatagramChannel", Kind.DATAGRAM),
+            Map.entry(".channel.epoll.EpollDatagramChannel", Kind.DATAGRAM),
+            Map.entry(".channel.uring.IoUringDatagramChannel", Kind.DATAGRAM),
+            Map.entry(".incubator.channel.uring.IOUringDatagramChannel", Kind.DATAGRAM));
+
+    private static final String CONNECT_MODE_PROPERTY = "io.github.nettyucx.connectMode";
+    private static final String PLAIN_PEERS_PROPERTY = "io.github.nettyucx.plainPeers";
+    /** In the names of handlers that write segments of datagrams, which only Netty's own channels know. */
+    private static final String QUIC = ".quic.";
+
+    /** Which channel a handler's {@code initChannel} takes; channels of another class it would close. */
+    private static final ClassValue<Class<?>> INITIALIZED = new ClassValue<>() {
+        @Override
+        protected Class<?> computeValue(Class<?> type) {
+            return initialized(type);
+        }
+    };
+
+    private final String root;
+    /** What options a channel of a class has that nobody has touched. */
+    private final Map<Class<?>, Map<ChannelOption<?>, Object>> untouched = new ConcurrentHashMap<>();
+
+    /** @param root the package that is {@code io.netty} in this copy */
+    Channels(String root) {
+        this.root = root;
+    }
+
+    /**
+     * Another channel in the place of this one, which is not needed then.
+     *
+     * @return {@code null} if nothing was to be taken over
+     * @throws LeftAsItWas if the channel is not replaced although its loops are
+     */
+    Channel replacement(Channel made, Object factory, AbstractBootstrap<?, ?> bootstrap) throws LeftAsItWas {
+        if (!areTaken(bootstrap)) {
+            return null;
+        }
+        String name = made.getClass().getName();
+        Kind kind = name.startsWith(root) ? KINDS.get(name.substring(root.length())) : null;
+        if (kind == null) {
+            throw new LeftAsItWas("channels of the class " + name);
+        }
+        if (isInUse(made)) {
+            throw new LeftAsItWas("channels of the class " + name + " that their factory has bound, connected or given"
+                    + " handlers");
+        }
+        requireAccepted(bootstrap.config().handler(), kind);
+        if (bootstrap instanceof ServerBootstrap server) {
+            requireAccepted(server.config().childHandler(), Kind.SOCKET);
+        }
+        Channel replacement = kind.maker.get();
+        expectPeers(replacement);
+        if (!(factory instanceof ReflectiveChannelFactory)) {
+            copyOptions(made, replacement);
+        }
+        return replacement;
+    }
+
+    private static boolean areTaken(AbstractBootstrap<?, ?> bootstrap) {
+        return Loops.areTaken(bootstrap.config().group())
+                && (!(bootstrap instanceof ServerBootstrap server) || Loops.areTaken(childGroup(server)));
+    }
+
+    private static EventLoopGroup childGroup(ServerBootstrap server) {
+        return server.config().childGroup();
+    }
+
+    private static boolean isInUse(Channel made) {
+        return made.isRegistered() || made.isActive() || !made.isOpen() || made.localAddress() != null
+                || made.pipeline().first() != null;
+    }
+
+    // ------------------------------------------------------------------------------------------- handlers
+
+    private static void requireAccepted(ChannelHandler handler, Kind kind) throws LeftAsItWas {
+        if (handler == null) {
+            return;
+        }
+        Class<?> type = handler.getClass();
+        if (kind == Kind.DATAGRAM && type.getName().contains(QUIC)) {
+            throw new LeftAsItWas("datagram channels of QUIC");
+        }
+        if (handler instanceof ChannelInitializer && !INITIALIZED.get(type).isAssignableFrom(kind.type)) {
+            throw new LeftAsItWas("channels that " + type.getName() + " initializes, which takes "
+                    + INITIALIZED.get(type).getName() + " only");
+        }
+    }
+
+    /** Of the class nearest to that of the handler that declares the method, which is what is called. */
+    private static Class<?> initialized(Class<?> type) {
+        try {
+            for (Class<?> each = type; each != null && each != ChannelInitializer.class; each = each.getSuperclass()) {
+                for (Method method : each.getDeclaredMethods()) {
+                    if (method.getName().equals("initChannel") && method.getParameterCount() == 1
+                            && !method.isBridge() && Channel.class.isAssignableFrom(method.getParameterTypes()[0])) {
+                        return method.getParameterTypes()[0];
+                    }
+                }
+            }
+        } catch (LinkageError e) {
+            // Something that it names is not there, and so will not be called.
+        }
+        return Channel.class;
+    }
+
+    // ------------------------------------------------------------------------------------------- options
+
+    /** What the application cannot have said. What its administrator has said by properties holds. */
+    private static void expectPeers(Channel channel) {
+        if (channel instanceof UcxSocketChannel && System.getProperty(CONNECT_MODE_PROPERTY) == null) {
+            channel.config().setOption(UcxChannelOption.CONNECT_MODE, UcxConnectMode.ANNOUNCED);
+        } else if (channel instanceof UcxServerSocketChannel && System.getProperty(PLAIN_PEERS_PROPERTY) == null) {
+            channel.config().setOption(UcxChannelOption.PLAIN_PEERS, UcxPlainPeers.NEIGHBOURS);
+        }
+    }
+
+    /**
+     * A factory of the application's own may have set some. The two water marks are copied together, since each has its
+     * bound in the other, and the order of options is left to chance.
+     */
+    @SuppressWarnings("deprecation")
+    private void copyOptions(Channel from, Channel to) {
+        Map<ChannelOption<?>, Object> usual = untouched.computeIfAbsent(from.getClass(), Channels::optionsOfAnother);
+        Set<ChannelOption<?>> known = new HashSet<>(to.config().getOptions().keySet());
+        known.removeAll(List.of(ChannelOption.WRITE_BUFFER_HIGH_WATER_MARK, ChannelOption.WRITE_BUFFER_LOW_WATER_MARK));
+        from.config().getOptions().forEach((option, value) -> {
+            if (value != null && known.contains(option) && !Objects.equals(value, usual.get(option))) {
+                set(to, option, value);
+            }
+        });
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T> void set(Channel channel, ChannelOption<T> option, Object value) {
+        channel.config().setOption(option, (T) value);
+    }
+
+    /** @return empty if there is none: then all options are taken for touched */
+    private static Map<ChannelOption<?>, Object> optionsOfAnother(Class<?> type) {
+        try {
+            Channel another = (Channel) type.getConstructor().newInstance();
+            try {
+                return Map.copyOf(withoutNull(another.config().getOptions()));
+            } finally {
+                another.unsafe().closeForcibly();
+            }
+        } catch (ReflectiveOperationException e) {
+            return Map.of();
+        }
+    }
+
+    private static Map<ChannelOption<?>, Object> withoutNull(Map<ChannelOption<?>, Object> options) {
+        options.values().removeIf(Objects::isNull);
+        return options;
+    }
+}

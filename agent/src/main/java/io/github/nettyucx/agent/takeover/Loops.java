@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.agent.takeover;
+
+import io.github.nettyucx.agent.hook.Beside;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.EventLoopTaskQueueFactory;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.RejectedExecutionHandler;
+import io.netty.util.concurrent.RejectedExecutionHandlers;
+import io.netty.util.concurrent.ThreadPerTaskExecutor;
+
+import java.lang.reflect.Method;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
+
+/** Loops in the place of those that Netty's groups would make, from the same arguments. */
+final class Loops {
+
+    private static final String NEW_CHILD = "newChild";
+    /** What a group's own method is called since the agent has taken it over. */
+    private static final String ORIGINAL = NEW_CHILD + "$netty";
+
+    private final String root;
+    /** Made with the first group of Netty 4.2's. */
+    private IoLoops ioLoops;
+
+    /** @param root the package that is {@code io.netty} in this copy */
+    Loops(String root) {
+        this.root = root;
+    }
+
+    /** @throws LeftAsItWas if the group is to have its own */
+    EventLoop loop(EventLoopGroup group, Executor executor, Object[] arguments) throws LeftAsItWas {
+        requireNettysOwn(group.getClass());
+        Callable<EventLoop> maker = () -> original(group, executor, arguments);
+        if (isIo(arguments)) {
+            return ioLoops().loop(group, executor, arguments, maker);
+        }
+        RejectedExecutionHandler rejected = RejectedExecutionHandlers.reject();
+        List<EventLoopTaskQueueFactory> queues = new ArrayList<>();
+        for (Object argument : arguments) {
+            if (argument instanceof SelectorProvider provider) {
+                requireUsualProvider(provider);
+            } else if (argument instanceof RejectedExecutionHandler handler) {
+                rejected = handler;
+            } else if (argument instanceof EventLoopTaskQueueFactory queue) {
+                queues.add(queue);
+            }
+        }
+        return new TakenEventLoop(group, executor, rejected, queues.isEmpty() ? null : queues.getFirst(),
+                queues.size() < 2 ? null : queues.get(1), maker);
+    }
+
+    private boolean isIo(Object[] arguments) {
+        try {
+            Class.forName(root + ".channel.IoHandlerFactory", false, Loops.class.getClassLoader());
+            return IoLoops.areOf(arguments);
+        } catch (ClassNotFoundException e) {
+            // Netty 4.1.
+            return false;
+        }
+    }
+
+    private synchronized IoLoops ioLoops() {
+        if (ioLoops == null) {
+            ioLoops = new IoLoops(root);
+        }
+        return ioLoops;
+    }
+
+    /** A group that makes its loops itself may take them for what they were. */
+    private void requireNettysOwn(Class<?> type) throws LeftAsItWas {
+        for (Class<?> each = type; !each.getName().startsWith(root + '.'); each = each.getSuperclass()) {
+            for (Method method : each.getDeclaredMethods()) {
+                if (method.getName().equals(NEW_CHILD)) {
+                    throw new LeftAsItWas("a group of the class " + type.getName() + ", which makes its own loops");
+                }
+            }
+        }
+    }
+
+    static void requireUsualProvider(SelectorProvider provider) throws LeftAsItWas {
+        if (provider != SelectorProvider.provider()) {
+            throw new LeftAsItWas("a group whose selectors are of " + provider.getClass().getName());
+        }
+    }
+
+    /** What the group would have made. */
+    private static EventLoop original(EventLoopGroup group, Executor executor, Object[] arguments) throws Exception {
+        Method method = null;
+        for (Class<?> each = group.getClass(); method == null; each = each.getSuperclass()) {
+            method = declared(each);
+        }
+        method.setAccessible(true);
+        // An executor of the application's own may have a thread for each loop, and none more.
+        Executor threads = executor instanceof ThreadPerTaskExecutor ? executor
+                : new ThreadPerTaskExecutor(new DefaultThreadFactory("netty-ucx-beside"));
+        return (EventLoop) method.invoke(group, threads, arguments);
+    }
+
+    private static Method declared(Class<?> type) {
+        for (Method each : type.getDeclaredMethods()) {
+            if (each.getName().equals(ORIGINAL)) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    /** Whether all of a group's loops are the transport's. A loop is a group as well. */
+    static boolean areTaken(EventLoopGroup group) {
+        if (group instanceof Beside) {
+            return true;
+        }
+        if (group == null) {
+            return false;
+        }
+        Iterator<?> loops = group.iterator();
+        boolean any = false;
+        while (loops.hasNext()) {
+            Object loop = loops.next();
+            // A single loop of another kind has itself.
+            if (!(loop instanceof Beside)) {
+                return false;
+            }
+            any = true;
+        }
+        return any;
+    }
+}

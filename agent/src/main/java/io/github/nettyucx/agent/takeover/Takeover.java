@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.agent.takeover;
+
+import io.github.nettyucx.agent.hook.Hooks;
+import io.github.nettyucx.agent.weave.NettyCopy;
+import io.github.nettyucx.channel.ConnectionObserver;
+import io.github.nettyucx.channel.Ucx;
+import io.netty.bootstrap.AbstractBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+
+/** Answers what one copy of Netty asks. Made with its first group of loops, or its first channel. */
+public final class Takeover extends Hooks {
+
+    private static final InternalLogger logger = InternalLoggerFactory.getInstance("io.github.nettyucx.agent");
+
+    private final NettyCopy copy;
+    private final Loops loops;
+    private final Channels channels;
+    /** Why nothing at all is taken over; {@code null} if something is. */
+    private final String reason;
+    /** What has been said to be left as it was: once each. */
+    private final Set<String> told = ConcurrentHashMap.newKeySet();
+
+    /** Called by its name, by the agent. */
+    public Takeover(NettyCopy copy) {
+        this.copy = copy;
+        loops = new Loops(copy.rootPackage());
+        channels = new Channels(copy.rootPackage());
+        reason = reasonToLeave();
+        if (reason != null) {
+            logger.info("{} stays as it was: {}", copy.rootPackage(), reason);
+        } else if (copy.report() != null) {
+            ConnectionObserver.install(new Reporting(copy.report(), copy.rootPackage()));
+        }
+    }
+
+    private String reasonToLeave() {
+        if (!copy.registersByHook()) {
+            return "its classes had been loaded before the agent saw them";
+        }
+        String tooOld = NettyRelease.reasonToLeave(copy);
+        if (tooOld != null) {
+            return tooOld;
+        }
+        try {
+            Ucx.ensureUsable();
+        } catch (UnsatisfiedLinkError e) {
+            return e.getCause().getMessage();
+        }
+        return Ucx.isAvailable() ? null : "there is no UCX: " + firstLine(Ucx.unavailabilityCause());
+    }
+
+    /** The next ones list all places that were looked at. */
+    private static String firstLine(Throwable t) {
+        String message = String.valueOf(t.getMessage());
+        int end = message.indexOf('\n');
+        return end < 0 ? message : message.substring(0, end);
+    }
+
+    @Override
+    protected EventLoop loop(EventLoopGroup group, Executor executor, Object[] arguments) {
+        if (reason != null) {
+            return null;
+        }
+        try {
+            return loops.loop(group, executor, arguments);
+        } catch (LeftAsItWas e) {
+            left(e.getMessage());
+        } catch (Throwable t) {
+            failed("a group of the class " + group.getClass().getName(), t);
+        }
+        return null;
+    }
+
+    @Override
+    protected Channel channel(Channel made, Object factory, AbstractBootstrap<?, ?> bootstrap) {
+        if (reason != null || made == null) {
+            return made;
+        }
+        try {
+            Channel replacement = channels.replacement(made, factory, bootstrap);
+            if (replacement != null) {
+                made.unsafe().closeForcibly();
+                return replacement;
+            }
+        } catch (LeftAsItWas e) {
+            left(e.getMessage());
+        } catch (Throwable t) {
+            failed("a channel of the class " + made.getClass().getName(), t);
+        }
+        return made;
+    }
+
+    private void left(String what) {
+        if (copy.report() != null) {
+            copy.report().left(what);
+        }
+        if (told.add(what)) {
+            logger.info("The agent leaves as they were (said once): {}", what);
+        }
+    }
+
+    private void failed(String what, Throwable t) {
+        left(what + ", because of " + t);
+        logger.debug("The agent has failed to take over {}.", what, t);
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.agent.weave;
+
+import io.github.nettyucx.agent.AgentClassLoader;
+
+import java.security.ProtectionDomain;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/**
+ * One copy of Netty: a class loader, and the package that is {@code io.netty} in it. It has a class {@code Hooks} beside
+ * Netty's own, and with the first group of loops a class loader with the transport under the copy's names.
+ */
+public final class NettyCopy {
+
+    private static final String HOOK_PACKAGE = "io.github.nettyucx.agent.hook.";
+    private static final String TAKEOVER = "io.github.nettyucx.agent.takeover.Takeover";
+
+    private final String root;
+    private final ClassLoader loader;
+    private final AgentClassLoader own;
+    private final Relocation relocation;
+    private final Weaving weaving;
+    private final Report report;
+    private final Class<?> hooks;
+    private final Set<WovenClass> woven = EnumSet.noneOf(WovenClass.class);
+
+    NettyCopy(String root, ClassLoader loader, ProtectionDomain domain, AgentClassLoader own, ClassDefiner definer,
+              Report report) {
+        this.root = root;
+        this.loader = loader;
+        this.own = own;
+        this.report = report;
+        relocation = new Relocation(root);
+        weaving = new Weaving(relocation, loader);
+        define(definer, domain, "Beside");
+        hooks = define(definer, domain, "Hooks");
+        define(definer, domain, "Hooks$Answering");
+        Supplier<Object> source = this::takeOver;
+        try {
+            hooks.getField("source").set(null, source);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("the class " + hooks.getName() + " is not the agent's", e);
+        }
+    }
+
+    private Class<?> define(ClassDefiner definer, ProtectionDomain domain, String name) {
+        byte[] bytes = relocation.map(own.classBytes("hook", HOOK_PACKAGE + name));
+        return definer.define(loader, hookName(name), bytes, domain);
+    }
+
+    private String hookName(String name) {
+        return relocation.map((HOOK_PACKAGE + name).replace('.', '/')).replace('/', '.');
+    }
+
+    /** Where the transport is needed: its classes, with the names of this copy. Netty's first loop asks for it. */
+    private Object takeOver() {
+        try {
+            ClassLoader transport = new TransportClassLoader(loader, own, relocation);
+            return transport.loadClass(TAKEOVER).getConstructor(NettyCopy.class).newInstance(this);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e.getCause() == null ? e : e.getCause());
+        }
+    }
+
+    Weaving weaving() {
+        return weaving;
+    }
+
+    /** Whether classes of this class loader find the hooks, as those of the copy's own do. */
+    boolean isVisibleIn(ClassLoader other) {
+        try {
+            return Class.forName(hooks.getName(), false, other) == hooks;
+        } catch (ClassNotFoundException | LinkageError e) {
+            return false;
+        }
+    }
+
+    void hasWoven(WovenClass kind) {
+        synchronized (woven) {
+            woven.add(kind);
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- for the takeover
+
+    /** The package that is {@code io.netty} in this copy. */
+    public String rootPackage() {
+        return root.replace('/', '.');
+    }
+
+    /** The class loader that has it. */
+    public ClassLoader loader() {
+        return loader;
+    }
+
+    /** Whether channels of all kinds find loops that take them: no loop may be replaced otherwise. */
+    public boolean registersByHook() {
+        synchronized (woven) {
+            return woven.contains(WovenClass.UNSAFE);
+        }
+    }
+
+    /** {@code null} if nobody wants one. */
+    public Report report() {
+        return report;
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.agent.weave;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+/**
+ * Which connections took which lane, and why not a better one; printed to standard error when the JVM ends. Any thread may
+ * call.
+ */
+public final class Report {
+
+    private static final String FORMAT = "  %-8s %-7s %-40s %11d %16d %16d  %s%n";
+
+    /**
+     * @param netty  the package of the copy
+     * @param lane   UCX's name of it, or {@code socket}
+     * @param server whether this side is the server's
+     * @param peer   address, and port of a server
+     * @param reason why no better lane was taken, or empty
+     */
+    private record Key(String netty, String lane, boolean server, String peer, String reason) {
+    }
+
+    private static final class Row {
+        private final AtomicLong connections = new AtomicLong();
+        private final AtomicLong sent = new AtomicLong();
+        private final AtomicLong received = new AtomicLong();
+    }
+
+    /** A connection that is open. */
+    public static final class Connection {
+
+        private final Row row;
+        private final LongSupplier sent;
+        private final LongSupplier received;
+
+        private Connection(Row row, LongSupplier sent, LongSupplier received) {
+            this.row = row;
+            this.sent = sent;
+            this.received = received;
+        }
+
+        private void count() {
+            row.sent.addAndGet(sent.getAsLong());
+            row.received.addAndGet(received.getAsLong());
+        }
+    }
+
+    private final Map<Key, Row> rows = new ConcurrentHashMap<>();
+    private final Map<String, AtomicLong> left = new ConcurrentHashMap<>();
+    private final Map<Object, Connection> open = new ConcurrentHashMap<>();
+
+    /**
+     * A connection is open.
+     *
+     * @param channel  that it is of
+     * @param sent     bytes so far, to be asked at its end
+     * @param received the same of the other direction
+     */
+    public void opened(Object channel, String netty, String lane, boolean server, String peer, String reason,
+                       LongSupplier sent, LongSupplier received) {
+        Row row = rows.computeIfAbsent(new Key(netty, lane, server, peer, reason), key -> new Row());
+        row.connections.incrementAndGet();
+        open.put(channel, new Connection(row, sent, received));
+    }
+
+    /** It is closed. */
+    public void closed(Object channel) {
+        Connection closed = open.remove(channel);
+        if (closed != null) {
+            closed.count();
+        }
+    }
+
+    /** A channel, or a group of loops, stays what it was. */
+    public void left(String what) {
+        left.computeIfAbsent(what, key -> new AtomicLong()).incrementAndGet();
+    }
+
+    void print() {
+        // The application's last line may have no end.
+        System.err.print('\n' + text());
+    }
+
+    String text() {
+        open.keySet().forEach(this::closed);
+        StringBuilder text = new StringBuilder("netty-ucx-agent: connections by lane\n");
+        if (rows.isEmpty()) {
+            text.append("  none\n");
+        } else {
+            text.append(String.format("  %-8s %-7s %-40s %11s %16s %16s  %s%n", "lane", "side", "peer", "connections",
+                    "bytes sent", "bytes received", "why not a better lane"));
+        }
+        List<Map.Entry<Key, Row>> sorted = new ArrayList<>(rows.entrySet());
+        sorted.sort(Comparator.comparing(entry -> entry.getKey().toString()));
+        for (Map.Entry<Key, Row> entry : sorted) {
+            Key key = entry.getKey();
+            Row row = entry.getValue();
+            text.append(String.format(FORMAT, key.lane, key.server ? "server" : "client", key.peer,
+                    row.connections.get(), row.sent.get(), row.received.get(), key.reason));
+        }
+        left.forEach((what, count) -> text.append("  left as it was: ").append(what).append(" (").append(count)
+                .append(" times)\n"));
+        return text.toString();
+    }
+}

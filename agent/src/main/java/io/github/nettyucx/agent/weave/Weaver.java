@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.agent.weave;
+
+import io.github.nettyucx.agent.AgentClassLoader;
+
+import java.lang.instrument.ClassFileTransformer;
+import java.lang.ref.WeakReference;
+import java.security.ProtectionDomain;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.WeakHashMap;
+
+/** Sees every class that the JVM loads, and has those of Netty's ask that are to. */
+final class Weaver implements ClassFileTransformer {
+
+    private final AgentClassLoader own;
+    private final ClassDefiner definer;
+    private final Report report;
+    /** By class loader, and there by root. A copy lives as long as its class loader, whose classes hold it. */
+    private final Map<ClassLoader, Map<String, WeakReference<NettyCopy>>> copies = new WeakHashMap<>();
+
+    Weaver(AgentClassLoader own, ClassDefiner definer, Report report) {
+        this.own = own;
+        this.definer = definer;
+        this.report = report;
+    }
+
+    @Override
+    public byte[] transform(Module module, ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain,
+                            byte[] bytes) {
+        if (name == null || loader == null) {
+            return null;
+        }
+        WovenClass kind = WovenClass.of(name);
+        if (kind == null) {
+            return null;
+        }
+        try {
+            NettyCopy copy = copyOf(kind, name, loader, domain);
+            byte[] woven = copy == null ? null : copy.weaving().weave(kind, bytes);
+            if (woven != null) {
+                copy.hasWoven(kind);
+            }
+            return woven;
+        } catch (Throwable t) {
+            // What is thrown from here the JVM drops silently. The class stays as it was.
+            Messages.say(name.replace('/', '.') + " of " + loader + " stays as it was: " + t);
+            return null;
+        }
+    }
+
+    /** @return {@code null} if it cannot be served */
+    private NettyCopy copyOf(WovenClass kind, String name, ClassLoader loader, ProtectionDomain domain)
+            throws ClassNotFoundException {
+        String root = kind.root(name);
+        if (!isNetty(root, loader)) {
+            return null;
+        }
+        if (kind.isCore()) {
+            return copyIn(loader, root, domain);
+        }
+        // Its superclass's class loader, which is about to be asked for it anyway.
+        Class<?> core = Class.forName(root.replace('/', '.') + ".channel.EventLoopGroup", false, loader);
+        if (core.getClassLoader() == null) {
+            return null;
+        }
+        NettyCopy copy = copyIn(core.getClassLoader(), root, core.getProtectionDomain());
+        return copy.isVisibleIn(loader) ? copy : null;
+    }
+
+    /** Other libraries have classes of such names as well. */
+    private static boolean isNetty(String root, ClassLoader loader) {
+        return loader.getResource(root + "/util/concurrent/SingleThreadEventExecutor.class") != null;
+    }
+
+    private NettyCopy copyIn(ClassLoader loader, String root, ProtectionDomain domain) {
+        synchronized (copies) {
+            Map<String, WeakReference<NettyCopy>> roots = copies.computeIfAbsent(loader, key -> new HashMap<>());
+            WeakReference<NettyCopy> known = roots.get(root);
+            NettyCopy copy = known == null ? null : known.get();
+            if (copy == null) {
+                copy = new NettyCopy(root, loader, domain, own, definer, report);
+                roots.put(root, new WeakReference<>(copy));
+            }
+            return copy;
+        }
+    }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.agent;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+/** What the agent does not take over goes on as it would have without it, and is named. */
+@Timeout(180)
+class LeftAsItWasTest {
+
+    private static String run(String what) throws Exception {
+        return run(what, what.equals("own-group") ? "4.2" : "4.1");
+    }
+
+    private static String run(String what, String netty) throws Exception {
+        return ApplicationProcess.of(OddApplication.class, what).onNetty(netty)
+                .with("--enable-native-access=ALL-UNNAMED", "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
+                        "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED").withAgent("report").run();
+    }
+
+    private static void assertAnswered(String output) {
+        assertWorked(output);
+        assertTrue(output.contains("\nanswer true odd\n"), output);
+    }
+
+    private static void assertWorked(String output) {
+        assertTrue(output.contains("\nended true\n"), output);
+        assertFalse(output.contains("Exception"), output);
+        assertFalse(output.contains("WARN"), output);
+    }
+
+    // ------------------------------------------------------------------------------------------- parts of Netty
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            "subclass | OwnClient of the client, OwnServer of the server | channels of the class .*OddApplication.OwnServer",
+            "bounded-executor-subclass | OwnClient of the client, OwnServer of the server | channels of the class .*Own",
+            "initializer | UcxSocketChannel of the client, NioServerSocketChannel of the server | takes .*NioSocketChannel only",
+            "own-provider | NioSocketChannel of the client, NioServerSocketChannel | selectors are of .*EPollSelectorProvider",
+            "own-group | NioSocketChannel of the client, NioServerSocketChannel | makes its own loops",
+            "with-handlers | NioSocketChannel of the client, UcxServerSocketChannel | bound, connected or given handlers",
+            "local | LocalChannel of the client, LocalServerChannel of the server | channels of the class .*LocalServerChannel",
+            "epoll-domain | EpollDomainSocketChannel of the client, EpollServerDomainSocketChannel | EpollDomainSocketChannel"})
+    void goesOnBesideTheTransport(String what, String classes, String reason) throws Exception {
+        String output = run(what);
+        assertAnswered(output);
+        assertTrue(output.contains('\n' + classes), output);
+        assertTrue(Pattern.compile(reason).matcher(output).find(), output);
+        assertTrue(output.contains("  left as it was: "), output);
+    }
+
+    /** The same on the loops of Netty 4.2, of which those for sockets do not take local channels. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            "subclass | OwnClient of the client, OwnServer of the server",
+            "by-hand | NioSocketChannel of the client",
+            "epoll-domain | EpollDomainSocketChannel of the client, EpollServerDomainSocketChannel of the server",
+            "own-provider | NioSocketChannel of the client, NioServerSocketChannel of the server",
+            "datagrams | UcxDatagramChannel of the client",
+            "configured | UcxSocketChannel of the client, UcxServerSocketChannel of the server"})
+    void goesOnBesideTheLoopsOfNetty42(String what, String classes) throws Exception {
+        String output = run(what, "4.2");
+        assertAnswered(output);
+        assertTrue(output.contains('\n' + classes + '\n'), output);
+    }
+
+    /** The loop beside the transport's has the application's channel; what the application made itself stays. */
+    @Test
+    void aChannelThatIsRegisteredByHand() throws Exception {
+        String output = run("by-hand");
+        assertAnswered(output);
+        assertTrue(output.contains("\nNioSocketChannel of the client\n"), output);
+    }
+
+    // ------------------------------------------------------------------------------------------- what is taken over
+
+    @Test
+    void whatAFactoryHasConfiguredHolds() throws Exception {
+        String output = run("configured");
+        assertAnswered(output);
+        assertTrue(output.contains("\nUcxSocketChannel of the client"), output);
+        assertTrue(output.contains("\nwater mark WriteBufferWaterMark(low: 17, high: 4711) linger 7\n"), output);
+    }
+
+    @Test
+    void threadsOfTheApplicationsOwnAreEnough() throws Exception {
+        String output = run("bounded-executor");
+        assertAnswered(output);
+        assertTrue(output.contains("\nUcxSocketChannel of the client"), output);
+    }
+
+    @Test
+    void optionsOfEpollDoNoHarm() throws Exception {
+        String output = run("epoll-options");
+        assumeTrue(output.contains("epoll true"), "this machine has no epoll for Netty");
+        assertAnswered(output);
+        assertTrue(output.contains("\nboth true\n"), output);
+        assertTrue(output.contains("\nUcxSocketChannel of the client\n"), output);
+    }
+
+    @Test
+    void datagramsStayOnTheirLoop() throws Exception {
+        String output = run("datagrams");
+        assertAnswered(output);
+        assertTrue(output.contains("\nUcxDatagramChannel of the client\n"), output);
+    }
+
+    @Test
+    void nettysResolverWorks() throws Exception {
+        String output = run("resolver");
+        assertWorked(output);
+        assertTrue(output.contains("\nanswer odd.example./192.0.2.7\n"), output);
+    }
+
+    // ------------------------------------------------------------------------------------------- everything
+
+    private static void assertLeft(String output, String reason) {
+        assertTrue(output.contains("\nclient NioSocketChannel on NioEventLoop\n"), output);
+        assertTrue(output.contains("\nechoed 200\n"), output);
+        assertTrue(output.contains("\nended true\n"), output);
+        assertFalse(output.contains("Exception"), output);
+        assertEquals(1, output.lines().filter(line -> line.contains(reason)).count(), output);
+    }
+
+    private static ApplicationProcess.Builder echo(String... options) throws Exception {
+        return ApplicationProcess.of(EchoApplication.class, "NIO").onNetty("4.1").with(options).withAgent("");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            "-Dio.github.nettyucx.agent=off | it is switched off by -Dio.github.nettyucx.agent=off",
+            "-Dio.netty.transport.noNative=true | native transports are switched off by -Dio.netty.transport.noNative=true",
+            "-Dio.github.nettyucx.library=/nowhere/libucp.so.0 | there is no UCX",
+            "-Dos.name=Plan9 | it is for Linux, and this is Plan9",
+            "-Dos.arch=riscv64 | it is for x86-64 and aarch64, and this is riscv64"})
+    void theApplicationRunsAsWithoutTheAgent(String option, String reason) throws Exception {
+        assertLeft(echo(option).run(), reason);
+    }
+
+    @Test
+    void anArgumentThatThereIsNotIsTold() throws Exception {
+        assertLeft(ApplicationProcess.of(EchoApplication.class, "NIO").onNetty("4.1").withAgent("repotr").run(),
+                "'repotr' is not known (expected: -javaagent:JAR, or -javaagent:JAR=report)");
+    }
+
+    /** The agent's entry is a class of Java 8. */
+    @ParameterizedTest
+    @ValueSource(ints = {8, 11, 17, 21})
+    void anOlderJavaIsTold(int release) throws Exception {
+        Path older = jvm(release);
+        assumeTrue(older != null, "no Java " + release + " in /usr/lib/jvm");
+        Path jar = ApplicationProcess.agentJar();
+        Process process = new ProcessBuilder(older.resolve("bin/java").toString(), "-javaagent:" + jar, "-version")
+                .redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes());
+        assertEquals(0, process.waitFor(), output);
+        assertTrue(output.contains("it needs Java 25 or later, and this is Java "), output);
+        assertTrue(output.contains("version \""), output);
+    }
+
+    private static Path jvm(int release) throws Exception {
+        if (!Files.isDirectory(Path.of("/usr/lib/jvm"))) {
+            return null;
+        }
+        try (Stream<Path> homes = Files.list(Path.of("/usr/lib/jvm"))) {
+            return homes.filter(home -> Files.isExecutable(home.resolve("bin/java")) && isOf(home, release)).findFirst()
+                    .orElse(null);
+        }
+    }
+
+    private static boolean isOf(Path home, int release) {
+        try {
+            return Files.readString(home.resolve("release")).contains("JAVA_VERSION=\"" + (release == 8 ? "1.8" : release));
+        } catch (java.io.IOException e) {
+            return false;
+        }
+    }
+
+    /** The class path has the agent's entry, and neither Netty nor the transport. */
+    @Test
+    void theAgentsJarHasNothingInTheOpen() throws Exception {
+        try (java.util.jar.JarFile jar = new java.util.jar.JarFile(ApplicationProcess.agentJar().toFile())) {
+            assertEquals(java.util.Set.of("io/github/nettyucx/agent/Agent.class",
+                            "io/github/nettyucx/agent/AgentClassLoader.class"),
+                    jar.stream().map(java.util.jar.JarEntry::getName).filter(name -> name.endsWith(".class"))
+                            .collect(java.util.stream.Collectors.toSet()));
+        }
+    }
+}

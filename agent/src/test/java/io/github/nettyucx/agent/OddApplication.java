@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.agent;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFactory;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.SingleThreadIoEventLoop;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollDomainSocketChannel;
+import io.netty.channel.epoll.EpollEventLoopGroup;
+import io.netty.channel.epoll.EpollServerDomainSocketChannel;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.local.LocalAddress;
+import io.netty.channel.local.LocalChannel;
+import io.netty.channel.local.LocalServerChannel;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.DatagramPacket;
+import io.netty.channel.socket.nio.NioDatagramChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.channel.unix.DomainSocketAddress;
+import io.netty.resolver.dns.DnsNameResolver;
+import io.netty.resolver.dns.DnsNameResolverBuilder;
+import io.netty.resolver.dns.SingletonDnsServerAddressStreamProvider;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.channels.spi.SelectorProvider;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What applications do with channels that is not the common case, each by the name that is the argument. Prints
+ * {@code CLASS of the client's channel} and what came back.
+ */
+@SuppressWarnings("deprecation")
+public final class OddApplication {
+
+    private static final int SECONDS = 15;
+
+    private final SynchronousQueue<String> answers = new SynchronousQueue<>();
+
+    private OddApplication() {
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        EventLoopGroup group = group(arguments[0]);
+        new OddApplication().run(arguments[0], group);
+        group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS);
+        System.out.println("ended " + group.terminationFuture().await(SECONDS, TimeUnit.SECONDS));
+        System.exit(0);
+    }
+
+    private static EventLoopGroup group(String what) throws Exception {
+        if (what.startsWith("epoll")) {
+            return Epolls.group();
+        }
+        if (what.equals("own-provider")) {
+            return new NioEventLoopGroup(2, (Executor) null, (SelectorProvider)
+                    Class.forName("sun.nio.ch.EPollSelectorProvider").getDeclaredConstructor().newInstance());
+        }
+        if (what.startsWith("bounded-executor")) {
+            return new NioEventLoopGroup(2, Executors.newFixedThreadPool(2));
+        }
+        return what.equals("own-group") ? Own42.group() : new NioEventLoopGroup(2);
+    }
+
+    /** Of Netty 4.2 its superclass is another one: each for itself, so that the JVM need not compare. */
+    private static final class Epolls {
+        static EventLoopGroup group() {
+            return new EpollEventLoopGroup(2);
+        }
+    }
+
+    /** Only for Netty 4.2. */
+    private static final class Own42 {
+
+        static EventLoopGroup group() {
+            return new OwnGroup();
+        }
+
+        /** Takes its loops for what they are without the agent. */
+        private static final class OwnGroup extends MultiThreadIoEventLoopGroup {
+
+            OwnGroup() {
+                super(2, NioIoHandler.newFactory());
+            }
+
+            @Override
+            protected IoEventLoop newChild(Executor executor, IoHandlerFactory factory, Object... arguments) {
+                return new SingleThreadIoEventLoop(this, executor, factory);
+            }
+        }
+    }
+
+    private void run(String what, EventLoopGroup group) throws Exception {
+        switch (what) {
+            case "subclass", "bounded-executor-subclass" -> echo(group, new ServerBootstrap().group(group).channel(OwnServer.class),
+                    new Bootstrap().group(group).channel(OwnClient.class), loopback());
+            case "initializer" -> echo(group, new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
+                    .childHandler(new ChannelInitializer<NioSocketChannel>() {
+                        @Override
+                        protected void initChannel(NioSocketChannel channel) {
+                            channel.pipeline().addLast(new Echo());
+                        }
+                    }), new Bootstrap().group(group).channel(NioSocketChannel.class), loopback());
+            case "own-provider", "bounded-executor", "own-group" -> echo(group,
+                    new ServerBootstrap().group(group).channel(NioServerSocketChannel.class),
+                    new Bootstrap().group(group).channel(NioSocketChannel.class), loopback());
+            case "configured" -> echo(group, new ServerBootstrap().group(group).channel(NioServerSocketChannel.class),
+                    new Bootstrap().group(group).channelFactory((ChannelFactory<Channel>) () -> {
+                        NioSocketChannel made = new NioSocketChannel();
+                        made.config().setWriteBufferWaterMark(new WriteBufferWaterMark(17, 4711)).setSoLinger(7);
+                        return made;
+                    }), loopback());
+            case "with-handlers" -> echo(group, new ServerBootstrap().group(group)
+                    .channel(NioServerSocketChannel.class), new Bootstrap().group(group)
+                    .channelFactory((ChannelFactory<Channel>) () -> {
+                        NioSocketChannel made = new NioSocketChannel();
+                        made.pipeline().addLast(new ChannelInboundHandlerAdapter());
+                        return made;
+                    }), loopback());
+            case "local" -> echo(group, new ServerBootstrap().group(group).channel(LocalServerChannel.class),
+                    new Bootstrap().group(group).channel(LocalChannel.class), new LocalAddress("odd"));
+            case "by-hand" -> byHand(group);
+            case "epoll-domain" -> echo(group, new ServerBootstrap().group(group)
+                    .channel(EpollServerDomainSocketChannel.class), new Bootstrap().group(group)
+                    .channel(EpollDomainSocketChannel.class),
+                    new DomainSocketAddress(Path.of(System.getProperty("java.io.tmpdir"),
+                            "odd-" + ProcessHandle.current().pid()).toString()));
+            case "epoll-options" -> epollOptions(group);
+            case "datagrams" -> datagrams(group);
+            case "resolver" -> resolver(group);
+            default -> throw new IllegalArgumentException(what);
+        }
+    }
+
+    private static InetSocketAddress loopback() {
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    }
+
+    // ------------------------------------------------------------------------------------------- streams
+
+    public static final class OwnServer extends NioServerSocketChannel {
+    }
+
+    public static final class OwnClient extends NioSocketChannel {
+    }
+
+    @ChannelHandler.Sharable
+    private static final class Echo extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            if (!context.channel().eventLoop().inEventLoop()) {
+                throw new IllegalStateException("on the wrong thread");
+            }
+            context.writeAndFlush(message);
+        }
+    }
+
+    /** What comes first. */
+    private final class Answer extends SimpleChannelInboundHandler<ByteBuf> {
+        @Override
+        protected void channelRead0(ChannelHandlerContext context, ByteBuf message) throws Exception {
+            answers.put(context.channel().eventLoop().inEventLoop() + " "
+                    + message.toString(StandardCharsets.US_ASCII));
+        }
+    }
+
+    private void echo(EventLoopGroup group, ServerBootstrap server, Bootstrap client, SocketAddress at)
+            throws Exception {
+        if (server.config().childHandler() == null) {
+            server.childHandler(new Echo());
+        }
+        Channel listening = server.bind(at).sync().channel();
+        Channel channel = client.handler(new Answer()).connect(listening.localAddress()).sync().channel();
+        channel.writeAndFlush(Unpooled.copiedBuffer("odd", StandardCharsets.US_ASCII)).sync();
+        System.out.println("answer " + answers.poll(SECONDS, TimeUnit.SECONDS));
+        System.out.println(channel.getClass().getSimpleName() + " of the client, "
+                + listening.getClass().getSimpleName() + " of the server");
+        System.out.println("water mark " + channel.config().getWriteBufferWaterMark() + " linger "
+                + channel.config().getOption(ChannelOption.SO_LINGER));
+        channel.close().sync();
+        listening.close().sync();
+    }
+
+    /** No bootstrap: what it makes and registers is its own. */
+    private void byHand(EventLoopGroup group) throws Exception {
+        Channel listening = new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
+                .childHandler(new Echo()).bind(loopback()).sync().channel();
+        NioSocketChannel channel = new NioSocketChannel();
+        channel.pipeline().addLast(new Answer());
+        EventLoop loop = group.next();
+        loop.register(channel).sync();
+        channel.connect(listening.localAddress()).sync();
+        channel.writeAndFlush(Unpooled.copiedBuffer("odd", StandardCharsets.US_ASCII)).sync();
+        System.out.println("answer " + answers.poll(SECONDS, TimeUnit.SECONDS));
+        System.out.println(channel.getClass().getSimpleName() + " of the client");
+    }
+
+    /** Two servers at one port, as the kernel allows it, and what else epoll has. */
+    private void epollOptions(EventLoopGroup group) throws Exception {
+        System.out.println("epoll " + Epoll.isAvailable());
+        ServerBootstrap server = new ServerBootstrap().group(group).channel(EpollServerSocketChannel.class)
+                .option(io.netty.channel.epoll.EpollChannelOption.SO_REUSEPORT, true)
+                .option(io.netty.channel.epoll.EpollChannelOption.TCP_FASTOPEN, 3)
+                .childOption(io.netty.channel.epoll.EpollChannelOption.TCP_USER_TIMEOUT, 20_000)
+                .childOption(io.netty.channel.epoll.EpollChannelOption.TCP_QUICKACK, true)
+                .childHandler(new Echo());
+        Channel first = server.bind(loopback()).sync().channel();
+        Channel second = server.bind(first.localAddress()).sync().channel();
+        System.out.println("both " + second.isActive());
+        ((EpollEventLoopGroup) group).setIoRatio(80);
+        Channel channel = new Bootstrap().group(group).channel(EpollSocketChannel.class).handler(new Answer())
+                .option(io.netty.channel.epoll.EpollChannelOption.TCP_KEEPIDLE, 20)
+                .option(io.netty.channel.epoll.EpollChannelOption.TCP_CORK, false)
+                .connect(first.localAddress()).sync().channel();
+        channel.writeAndFlush(Unpooled.copiedBuffer("odd", StandardCharsets.US_ASCII)).sync();
+        System.out.println("answer " + answers.poll(SECONDS, TimeUnit.SECONDS));
+        System.out.println(channel.getClass().getSimpleName() + " of the client");
+    }
+
+    // ------------------------------------------------------------------------------------------- datagrams
+
+    private void datagrams(EventLoopGroup group) throws Exception {
+        Channel receiver = new Bootstrap().group(group).channel(NioDatagramChannel.class)
+                .handler(new SimpleChannelInboundHandler<DatagramPacket>() {
+                    @Override
+                    protected void channelRead0(ChannelHandlerContext context, DatagramPacket packet) throws Exception {
+                        answers.put(context.channel().eventLoop().inEventLoop() + " "
+                                + packet.content().toString(StandardCharsets.US_ASCII));
+                    }
+                }).bind(loopback()).sync().channel();
+        Channel sender = new Bootstrap().group(group).channel(NioDatagramChannel.class)
+                .handler(new ChannelInboundHandlerAdapter()).bind(0).sync().channel();
+        sender.writeAndFlush(new DatagramPacket(Unpooled.copiedBuffer("odd", StandardCharsets.US_ASCII),
+                (InetSocketAddress) receiver.localAddress())).sync();
+        System.out.println("answer " + answers.poll(SECONDS, TimeUnit.SECONDS));
+        System.out.println(sender.getClass().getSimpleName() + " of the client");
+    }
+
+    /** Of a name server that this process is itself. */
+    private void resolver(EventLoopGroup group) throws Exception {
+        try (java.net.DatagramSocket names = new java.net.DatagramSocket(loopback())) {
+            Thread.ofVirtual().start(() -> answerQueries(names));
+            DnsNameResolver resolver = new DnsNameResolverBuilder(group.next())
+                    .channelType(NioDatagramChannel.class)
+                    .resolvedAddressTypes(io.netty.resolver.ResolvedAddressTypes.IPV4_ONLY)
+                    .nameServerProvider(new SingletonDnsServerAddressStreamProvider(
+                            (InetSocketAddress) names.getLocalSocketAddress())).build();
+            System.out.println("answer " + resolver.resolve("odd.example.").get(SECONDS, TimeUnit.SECONDS));
+            resolver.close();
+        }
+    }
+
+    /** Each name is that of 192.0.2.7. */
+    private static void answerQueries(java.net.DatagramSocket names) {
+        try {
+            while (true) {
+                java.net.DatagramPacket query = new java.net.DatagramPacket(new byte[512], 512);
+                names.receive(query);
+                ByteBuf answer = Unpooled.buffer();
+                // Identity; an answer without an error; one question, one record, no others.
+                answer.writeBytes(query.getData(), 0, 2).writeShort(0x8180).writeShort(1).writeShort(1).writeInt(0);
+                int questionEnd = 12;
+                while (query.getData()[questionEnd] != 0) {
+                    questionEnd += query.getData()[questionEnd] + 1;
+                }
+                answer.writeBytes(query.getData(), 12, questionEnd + 5 - 12);
+                // The same name, an address, of the Internet, for a minute, of four bytes.
+                answer.writeShort(0xc00c).writeShort(1).writeShort(1).writeInt(60).writeShort(4).writeInt(0xc0000207);
+                byte[] bytes = new byte[answer.readableBytes()];
+                answer.readBytes(bytes);
+                names.send(new java.net.DatagramPacket(bytes, bytes.length, query.getSocketAddress()));
+            }
+        } catch (java.io.IOException e) {
+            // Closed: the test is over.
+        }
+    }
+}

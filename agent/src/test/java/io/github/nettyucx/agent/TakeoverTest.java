@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.agent;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** An application of each release of Netty, with each of its transports, unmodified. */
+@Timeout(180)
+class TakeoverTest {
+
+    private static ApplicationProcess.Builder application(String netty, String transport) throws Exception {
+        return ApplicationProcess.of(EchoApplication.class, transport).onNetty(netty);
+    }
+
+    private static void assertWorks(String output) {
+        assertTrue(output.contains("\nechoed 200\n"), output);
+        assertTrue(output.contains("\nended true\n"), output);
+        assertFalse(output.contains("Exception"), output);
+        assertFalse(output.contains("WARN"), output);
+    }
+
+    /** Both sides of the connection by the report, and the channels by themselves. */
+    private static void assertTaken(String output) {
+        assertWorks(output);
+        assertTrue(output.contains("\nserver UcxServerSocketChannel\n"), output);
+        assertTrue(output.contains("\nclient UcxSocketChannel on Taken"), output);
+        for (String side : new String[] {"client", "server"}) {
+            assertTrue(output.matches("(?s).*" + ApplicationProcess.LANE_OF_MEMORY + side
+                    + " +127\\.0\\.0\\.1\\S* +1 +800 +800\\b.*"), output);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+            "oldest, NIO", "oldest, EPOLL",
+            "4.1, NIO", "4.1, NIO_REFERENCES", "4.1, EPOLL", "4.1, IO_URING",
+            "4.2, NIO", "4.2, NIO_REFERENCES", "4.2, EPOLL", "4.2, NIO_HANDLER", "4.2, EPOLL_HANDLER",
+            "4.2, IO_URING_HANDLER"})
+    void isTakenOver(String netty, String transport) throws Exception {
+        IoUring.assumeFor(transport);
+        String output = application(netty, transport)
+                // What Netty does natively is warned of, and not our matter.
+                .with("--enable-native-access=ALL-UNNAMED").withAgent("report").run();
+        assertTaken(output);
+    }
+
+    /** The application need not allow native access, and does not get it. */
+    @Test
+    void theJvmHasNothingToWarnOf() throws Exception {
+        String output = application("4.1", "NIO").withAgent("").run();
+        assertWorks(output);
+        assertTrue(output.contains("\nclient UcxSocketChannel on Taken"), output);
+        String denied = application("4.1", "NIO").withAgent("").with("--illegal-native-access=deny").run();
+        assertWorks(denied);
+        assertTrue(denied.contains("\nclient UcxSocketChannel on Taken"), denied);
+    }
+
+    @Test
+    void nothingIsPrintedWithoutAReport() throws Exception {
+        String output = application("4.1", "NIO").withAgent("").run();
+        assertFalse(output.contains("connections by lane"), output);
+    }
+
+    /** Without the agent, so that the others mean something. */
+    @ParameterizedTest
+    @CsvSource({"oldest, NIO", "4.1, EPOLL", "4.2, NIO_HANDLER"})
+    void worksWithoutTheAgent(String netty, String transport) throws Exception {
+        String output = application(netty, transport).with("--enable-native-access=ALL-UNNAMED").run();
+        assertWorks(output);
+        assertFalse(output.contains("Ucx"), output);
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log;
+
+import io.github.nettyucx.examples.ChildProcess;
+import io.github.nettyucx.examples.ExampleFailure;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A broker on this host, and its clients, each a process of its own. */
+final class LogCluster implements AutoCloseable {
+    private static final String LISTENING = "listening ";
+    private static final String RESULT = "result ";
+    private static final String FAILURE = "failure ";
+    private static final List<String> REPORTS = List.of(LISTENING, RESULT, FAILURE, "progress ");
+    private static final long REPORT_SECONDS = 120;
+    private static final long POLL_MILLIS = 200;
+
+    private final String name;
+    private final List<String> common;
+    private final ChildProcess broker;
+    private final String address;
+
+    /**
+     * @param name how messages speak of it
+     * @param common arguments of all processes
+     * @param ofBroker its own
+     */
+    LogCluster(String name, List<String> common, List<String> ofBroker) throws InterruptedException {
+        this.name = name;
+        this.common = common;
+        broker = start("broker", ofBroker);
+        address = report(broker, LISTENING);
+    }
+
+    private ChildProcess start(String role, List<String> arguments) {
+        var all = new ArrayList<>(arguments);
+        all.addAll(common);
+        all.add(RecordLog.CHILD_OPTION);
+        return ChildProcess.start("the " + name + " " + role, RecordLog.class, all,
+                line -> REPORTS.stream().anyMatch(line::startsWith));
+    }
+
+    /** Runs clients at the same time; their results, in the same order. */
+    List<LogResult> run(List<List<String>> clients) throws InterruptedException {
+        var started = new ArrayList<ChildProcess>();
+        try {
+            for (var arguments : clients) {
+                var all = new ArrayList<>(List.of("--connect", address));
+                all.addAll(arguments);
+                started.add(start("client", all));
+            }
+            var results = new ArrayList<LogResult>();
+            for (var client : started) {
+                results.add(LogResult.parse(report(client, RESULT)));
+            }
+            for (var client : started) {
+                client.awaitEnd();
+            }
+            return results;
+        } finally {
+            started.forEach(ChildProcess::close);
+        }
+    }
+
+    private String report(ChildProcess process, String wanted) throws InterruptedException {
+        var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(REPORT_SECONDS);
+        while (System.nanoTime() < deadline) {
+            if (process != broker && broker.endsWithin(0)) {
+                throw broker.endedEarly();
+            }
+            var line = process.nextReport(POLL_MILLIS);
+            if (line == null) {
+                continue;
+            }
+            if (line.startsWith(wanted)) {
+                return line.substring(wanted.length());
+            }
+            if (line.startsWith(FAILURE)) {
+                throw process.failed(URLDecoder.decode(line.substring(FAILURE.length()), StandardCharsets.UTF_8));
+            }
+        }
+        throw new ExampleFailure("the " + name + " broker and its clients said nothing within " + REPORT_SECONDS + " s");
+    }
+
+    /** Has the broker end in an orderly way, and tells what it had to say. */
+    void stop() throws InterruptedException {
+        broker.stop();
+        broker.errors().forEach(line -> System.err.println("[" + name + " broker] " + line));
+    }
+
+    @Override
+    public void close() {
+        broker.close();
+    }
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log;
+
+import io.github.nettyucx.examples.ByteSize;
+import io.github.nettyucx.examples.Choice;
+import io.github.nettyucx.examples.Console;
+import io.github.nettyucx.examples.Count;
+import io.github.nettyucx.examples.ExampleFailure;
+import io.github.nettyucx.examples.ExampleRunner;
+import io.github.nettyucx.examples.HostAndPort;
+import io.github.nettyucx.examples.Lane;
+import io.github.nettyucx.examples.PairCommand;
+import io.github.nettyucx.examples.Progress;
+import io.github.nettyucx.examples.Setting;
+import io.github.nettyucx.examples.TextTable;
+import io.github.nettyucx.examples.TransportKind;
+import io.github.nettyucx.examples.WaitMode;
+import io.github.nettyucx.examples.log.broker.BrokerSettings;
+import io.github.nettyucx.examples.log.broker.LogBroker;
+import io.github.nettyucx.examples.log.storage.Durability;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** A log of records, produced and consumed by message and through memory: the command line of it. */
+@Command(
+        description = {
+            "A log of records on one broker. Producers and consumers send messages, or write and read the broker's "
+                    + "memory.%n",
+            "Without --server or --connect: starts a broker and its clients as processes on this host, for one way "
+                    + "after the other, and compares them.%n"},
+        customSynopsis = {
+            "./run-example.sh log [OPTION]...",
+            "       ./run-example.sh log --server HOST:PORT --directory DIR [OPTION]...",
+            "       ./run-example.sh log --connect HOST:PORT --produce WAY [OPTION]...",
+            "       ./run-example.sh log --connect HOST:PORT --consume WAY [OPTION]...",
+            ""},
+        sortOptions = false,
+        footer = {
+            "",
+            "Ways: message, exclusive (one producer writes into the segment), shared (any number do). Consumers read "
+                    + "memory with the last two.",
+            "",
+            "Examples:",
+            "  ./run-example.sh log",
+            "  ./run-example.sh log --way shared --size 32,1k --transport ucx",
+            "  ./run-example.sh log --server 0.0.0.0:7777 --directory /var/lib/record-log",
+            "  ./run-example.sh log --connect node1:7777 --produce shared --size 1k --in-flight 64"})
+public final class RecordLog extends PairCommand {
+    private static final String NAME = "log";
+
+    @Option(names = "--connect", paramLabel = "HOST:PORT", converter = HostAndPort.Converter.class,
+            description = "Measure with the broker at this address.")
+    private HostAndPort connect;
+
+    @Option(names = "--produce", paramLabel = "WAY", converter = LogWay.Converter.class,
+            description = "With --connect: append records.")
+    private LogWay produce;
+
+    @Option(names = "--consume", paramLabel = "WAY", converter = LogWay.Converter.class,
+            description = "With --connect: read the records that a producer with --clients 2 appends.")
+    private LogWay consume;
+
+    @Option(names = "--directory", paramLabel = "DIR",
+            description = "Where the broker keeps its files. Default on this host: a directory that is deleted in the end.")
+    private Path directory;
+
+    @Option(names = "--segment", paramLabel = "N", converter = ByteSize.Converter.class,
+            description = "Bytes in a segment. Default: 16m.")
+    private ByteSize segment;
+
+    @Option(names = "--force",
+            description = "Acknowledge what is on disk, not what the operating system has.")
+    private boolean force;
+
+    @Option(names = "--follower", paramLabel = "HOST:PORT[,HOST:PORT]", hideParamSyntax = true, split = ",",
+            converter = HostAndPort.Converter.class,
+            description = "With --server, and ucx: brokers that get every record, each with a --server of its own; several "
+                    + "with commas. Records are committed when all that are in sync have them.")
+    private List<HostAndPort> followers;
+
+    @Option(names = "--transport", paramLabel = "NAME[,NAME]", hideParamSyntax = true, split = ",",
+            converter = Choice.OfTransport.class,
+            description = "ucx, nio, epoll or io_uring; several with commas. Default: nio,ucx on this host, ucx "
+                    + "otherwise.")
+    private List<TransportKind> transports;
+
+    @Option(names = "--way", paramLabel = "WAY[,WAY]", hideParamSyntax = true, split = ",",
+            converter = LogWay.Converter.class,
+            description = "What to compare; several with commas. Default: all.")
+    private List<LogWay> ways;
+
+    @Option(names = "--size", paramLabel = "N[,N]", hideParamSyntax = true, split = ",",
+            converter = ByteSize.Converter.class,
+            description = "Bytes in a record, from 8; several with commas. Default: 32,1k,8k,128k on this host, 1k "
+                    + "otherwise.")
+    private List<ByteSize> sizes;
+
+    @Option(names = "--seconds", paramLabel = "N", converter = Count.OfThreads.class,
+            description = "How long to measure. Default: 2.")
+    private Long seconds;
+
+    @Option(names = "--clients", paramLabel = "N", converter = Count.OfThreads.class,
+            description = "With --connect: begin when so many clients are there. Default: 1.")
+    private Long clients;
+
+    @Option(names = "--in-flight", paramLabel = "N", converter = Count.OfThreads.class,
+            description = "With --produce: records that are not acknowledged at a time. Default: 1.")
+    private Long inFlight;
+
+    @Option(names = "--rate", paramLabel = "N", converter = Count.OfWarmup.class,
+            description = "With --produce: records in a second at most. Default: 0, without a limit.")
+    private Long rate;
+
+    @Option(names = "--lane", paramLabel = "NAME", converter = Choice.OfLane.class,
+            description = Lane.HELP + ". Default: auto.")
+    private Lane lane;
+
+    @Option(names = "--wait", paramLabel = "HOW", converter = Choice.OfWaitMode.class,
+            description = "How ucx waits for data: spin, adaptive or park. Default: adaptive.")
+    private WaitMode wait;
+
+    public static void main(String[] args) {
+        ExampleRunner.main(NAME, new RecordLog(), args);
+    }
+
+    /** Whether its connections have access to memory. */
+    static boolean hasMemory(Setting setting) {
+        return setting.transport() == TransportKind.UCX && setting.lane() != Lane.SOCKET;
+    }
+
+    @Override
+    protected void prepare() {
+        arguments().requireOneRole(server(), connect);
+        arguments().requirePort("--connect", connect);
+        arguments().rejectWithout(TransportKind.UCX, transports, "--lane");
+        arguments().rejectWithout(TransportKind.UCX, transports, "--wait");
+        if (connect == null && (produce != null || consume != null)) {
+            throw arguments().rejected((produce != null ? "--produce" : "--consume") + " means something only with "
+                    + "--connect. Without it --way says what to compare.");
+        }
+        if (connect != null && (produce == null) == (consume == null)) {
+            throw arguments().rejected("--connect needs either --produce or --consume, and a way.");
+        }
+        if (followers != null && server() == null) {
+            throw arguments().rejected("--follower means something only with --server, for the broker that leads.");
+        }
+        if (followers != null) {
+            followers.forEach(follower -> arguments().requirePort("--follower", follower));
+        }
+        if (server() != null && directory == null) {
+            throw arguments().rejected("--server needs --directory, where the log's files are, or will be.");
+        }
+        if (directory != null && server() == null && !Files.isDirectory(directory)) {
+            throw arguments().rejected("--directory " + directory + " is no directory. Expected one that exists.");
+        }
+        for (var size : sizes == null ? List.<ByteSize>of() : sizes) {
+            if (size.bytes() < Load.LEAST_SIZE || size.bytes() > (segment == null ? 1 << 19 : segment.bytes() / 2)) {
+                throw arguments().rejected("--size " + size.bytes() + " will not do. Expected " + Load.LEAST_SIZE
+                        + ", which the time of sending takes, to 512k, and at most half of a segment.");
+            }
+        }
+    }
+
+    @Override
+    protected void run() throws InterruptedException {
+        if (server() != null) {
+            arguments().rejectForServer("--size", "--seconds", "--clients", "--in-flight", "--rate", "--way");
+            var setting = theOneSetting();
+            setting.apply();
+            serve(LogBroker.start(setting.transport(), server(), brokerSettings()));
+        } else if (connect != null) {
+            measure();
+        } else {
+            compare();
+        }
+    }
+
+    private BrokerSettings brokerSettings() {
+        var settings = BrokerSettings.in(directory).withDurability(force ? Durability.DISK : Durability.PAGE_CACHE);
+        if (followers != null) {
+            settings = settings.withFollowers(followers);
+        }
+        return segment == null ? settings : settings.withSegmentBytes(segment.bytes());
+    }
+
+    private void measure() throws InterruptedException {
+        for (var option : List.of("--directory", "--segment", "--force", "--way")) {
+            if (arguments().given(option)) {
+                throw arguments().rejected(option + " means nothing to a client. Leave it out.");
+            }
+        }
+        if (sizes != null && sizes.size() > 1) {
+            throw arguments().rejected("--size has more than one value. With --connect give one.");
+        }
+        var setting = theOneSetting();
+        setting.apply();
+        var way = produce == null ? consume : produce;
+        var load = new Load(way, sizes == null ? new ByteSize(1 << 10) : sizes.getFirst(), seconds(), count(clients, 1),
+                count(inFlight, 1), count(rate, 0));
+        var client = new LoadClient(setting.transport(), connect, load);
+        measure(setting + " " + way, _ -> produce == null ? client.consume() : client.produce(), LogResult::toLine,
+                result -> report(setting, load, result));
+    }
+
+    private void report(Setting setting, Load load, LogResult result) {
+        var table = new TextTable().left("transport").left("way").right("record").right("records").right("MB/s")
+                .right("p50 µs").right("p99 µs");
+        table.row(List.of(setting.toString(), load.way().toString(), load.size().toString(),
+                TextTable.whole(result.records()), LogComparison.rate(result.megabytesPerSecond()),
+                TextTable.decimals(result.p50Nanos() / 1e3), TextTable.decimals(result.p99Nanos() / 1e3)));
+        Console.print(table.render());
+    }
+
+    private void compare() throws InterruptedException {
+        var chosen = transports == null ? List.of(TransportKind.NIO, TransportKind.UCX) : distinct(transports);
+        var settings = Setting.all(chosen, List.of(lane == null ? Lane.AUTO : lane), wait);
+        var ofBroker = new ArrayList<String>();
+        if (segment != null) {
+            ofBroker.addAll(List.of("--segment", Integer.toString(segment.bytes())));
+        }
+        if (force) {
+            ofBroker.add("--force");
+        }
+        var rows = new ArrayList<LogComparison.Row>();
+        try {
+            new LogComparison(directory, ofBroker, seconds(), Progress.onTerminal()).run(settings,
+                    ways == null ? Arrays.asList(LogWay.values()) : distinct(ways),
+                    sizes == null ? List.of(32, 1 << 10, 8 << 10, 128 << 10).stream().map(ByteSize::new).toList()
+                            : distinct(sizes), rows);
+        } catch (ExampleFailure e) {
+            if (!rows.isEmpty()) {
+                Console.print(LogComparison.render(rows));
+            }
+            throw e;
+        }
+        Console.print(LogComparison.render(rows));
+    }
+
+    private int seconds() {
+        return count(seconds, 2);
+    }
+
+    private static int count(Long given, int otherwise) {
+        return given == null ? otherwise : Math.toIntExact(given);
+    }
+
+    private Setting theOneSetting() {
+        arguments().requireOneTransport(transports);
+        return Setting.all(transports == null ? List.of(TransportKind.UCX) : distinct(transports),
+                List.of(lane == null ? Lane.AUTO : lane), wait).getFirst();
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log.broker;
+
+import io.github.nettyucx.examples.log.client.Producer;
+import io.github.nettyucx.examples.log.storage.LogException;
+import io.github.nettyucx.examples.log.storage.PartitionLog;
+import io.github.nettyucx.examples.log.storage.Records;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.util.concurrent.EventExecutor;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Who has to have the records of one partition before they are committed. For the leader's event loop only. */
+final class Followers {
+    private final PartitionLog log;
+    private final BrokerSettings settings;
+    private final Watermark watermark;
+    private final EventExecutor loop;
+    private final Runnable committed;
+    /** Without which nothing is committed. */
+    private final Map<Follower, Replica> replicas = new HashMap<>();
+
+    /** @param committed is run when more is committed */
+    Followers(PartitionLog log, BrokerSettings settings, Watermark watermark, EventExecutor loop, Runnable committed) {
+        this.log = log;
+        this.settings = settings;
+        this.watermark = watermark;
+        this.loop = loop;
+        this.committed = committed;
+    }
+
+    /** Of records that have just been written to the leader's log. */
+    void send(ByteBuffer records) {
+        for (var entry : List.copyOf(replicas.entrySet())) {
+            if (entry.getValue().hasRoom(records.remaining())) {
+                entry.getValue().send(records, log.nextOffset());
+            } else {
+                remove(entry.getKey());
+            }
+        }
+    }
+
+    private void remove(Follower follower) {
+        var replica = replicas.remove(follower);
+        if (replica != null) {
+            replica.close();
+        }
+    }
+
+    /** Committed is what all have that are in sync: the leader, and its followers. */
+    void advance() {
+        var before = watermark.committed();
+        watermark.advance(replicas.values().stream().mapToLong(Replica::next).reduce(log.nextOffset(), Math::min));
+        if (watermark.committed() != before) {
+            committed.run();
+        }
+    }
+
+    /** How many bytes a follower has to take at once. Any thread may call. */
+    int maxBatch() {
+        return Math.min(settings.segmentBytes(), Records.MAX_LENGTH);
+    }
+
+    boolean has(Follower follower) {
+        return replicas.containsKey(follower);
+    }
+
+    /** Whether a follower has all that is committed. */
+    boolean isInSync(Follower follower) {
+        var replica = replicas.get(follower);
+        return replica != null && replica.next() >= watermark.committed();
+    }
+
+    /** Nothing is committed without a follower from now on, if it lacks no more than can be written at once. */
+    Follower.Step follow(Follower follower, Producer producer, long next) throws IOException {
+        var end = log.nextOffset();
+        ByteBuf records = Unpooled.EMPTY_BUFFER;
+        if (next < end) {
+            records = Fetches.read(log.find(next), next, Integer.MAX_VALUE, maxBatch());
+            var bytes = records.nioBuffer();
+            var count = Records.count(bytes, bytes.position(), bytes.limit());
+            if (count == 0) {
+                records.release();
+                throw new LogException("record " + next + " cannot be read from the leader's disk. Restart the leader.");
+            }
+            if (next + count < end || records.readableBytes() > maxBatch()) {
+                return new Follower.Step(count, producer.send(records));
+            }
+        }
+        var replica = new Replica(producer, next, maxBatch(), loop, new Replica.Owner() {
+            @Override
+            public void progressed() {
+                advance();
+            }
+
+            @Override
+            public void failed(Replica failed) {
+                if (replicas.remove(follower, failed)) {
+                    advance();
+                }
+            }
+        });
+        replicas.put(follower, replica);
+        if (records.isReadable()) {
+            replica.send(records.nioBuffer(), end);
+        }
+        records.release();
+        return null;
+    }
+
+    /** Whether it has that record there. */
+    boolean hasRecord(long offset, byte[] payload) throws IOException {
+        if (offset < log.firstOffset() || offset >= log.nextOffset()) {
+            return false;
+        }
+        var record = Fetches.read(log.find(offset), offset, Integer.MAX_VALUE, Records.HEADER);
+        try {
+            return record.skipBytes(Records.HEADER).equals(Unpooled.wrappedBuffer(payload));
+        } finally {
+            record.release();
+        }
+    }
+
+    void forget(Follower follower) {
+        remove(follower);
+        advance();
+    }
+
+    void dropIfSilent(Follower follower, long nanos) {
+        var replica = replicas.get(follower);
+        if (replica != null && replica.isSilent(nanos)) {
+            forget(follower);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log.broker;
+
+import io.github.nettyucx.examples.log.protocol.AccessMode;
+import io.github.nettyucx.examples.log.protocol.SealReason;
+import io.github.nettyucx.memory.UcxMemory;
+import io.github.nettyucx.memory.UcxMemoryNotification;
+import io.netty.buffer.ByteBuf;
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * Memory that producers write records of one segment into, at the places where they will lie in the file. It is used for one
+ * segment only: what a producer writes too late is never read.
+ */
+abstract sealed class Inbound permits ExclusiveInbound, SharedInbound {
+
+    /** A record that came by message, and its sender. */
+    record Sent(Peer peer, int request, ByteBuf records) { }
+
+    /** What the partition does for its memory. */
+    interface Commits {
+        /** @return what is wrong with the records, or {@code null} */
+        String commit(Peer peer, int request, UcxMemory memory, long position, long length);
+
+        /** The same, of records that came by message. */
+        String commit(Sent sent);
+
+        /** Ends this segment, and the access to it. */
+        void end(SealReason reason);
+
+        /** Ends it because of somebody, who is told why and sent away. */
+        void end(Peer offender, int request, String fault);
+    }
+
+    final UcxMemory memory;
+    final long capacity;
+    final Commits commits;
+
+    Inbound(UcxMemory memory, long capacity, Commits commits) {
+        this.memory = memory;
+        this.capacity = capacity;
+        this.commits = commits;
+    }
+
+    abstract AccessMode mode();
+
+    /** A producer has written. */
+    abstract void written(Peer peer, UcxMemoryNotification put);
+
+    /** A producer's record does not fit. */
+    abstract void full(Peer peer, int turn, long position);
+
+    /** A record has come by message. */
+    abstract void sent(Sent sent);
+
+    /** Everybody who has access. */
+    abstract Collection<Peer> members();
+
+    /** Takes the access from one. */
+    abstract void remove(Peer peer);
+
+    /** Where a producer that comes now goes on. */
+    abstract long position();
+
+    /** Revokes the access of all. What came by message and was not committed is the caller's again. */
+    List<Sent> end() {
+        memory.close();
+        return List.of();
+    }
+}

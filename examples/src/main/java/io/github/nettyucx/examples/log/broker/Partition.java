@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log.broker;
+
+import io.github.nettyucx.examples.Explanation;
+import io.github.nettyucx.examples.log.protocol.AccessMode;
+import io.github.nettyucx.examples.log.protocol.ErrorCode;
+import io.github.nettyucx.examples.log.protocol.Message;
+import io.github.nettyucx.examples.log.protocol.Message.Done;
+import io.github.nettyucx.examples.log.protocol.Message.Granted;
+import io.github.nettyucx.examples.log.protocol.Message.Located;
+import io.github.nettyucx.examples.log.protocol.Message.Sealed;
+import io.github.nettyucx.examples.log.protocol.OrderWord;
+import io.github.nettyucx.examples.log.protocol.SealReason;
+import io.github.nettyucx.examples.log.protocol.SlotWord;
+import io.github.nettyucx.examples.log.storage.LogException;
+import io.github.nettyucx.examples.log.storage.PartitionLog;
+import io.github.nettyucx.examples.log.storage.Records;
+import io.github.nettyucx.examples.log.storage.SegmentFile;
+import io.github.nettyucx.memory.UcxMemory;
+import io.github.nettyucx.memory.UcxMemoryNotification;
+import io.github.nettyucx.memory.UcxMemoryRight;
+import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.EventExecutor;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One partition. Records come by message, or producers write them into the memory of the current segment. Either way they
+ * are checked, written to the file, and only then acknowledged and readable. For the broker's event loop only.
+ */
+final class Partition implements Inbound.Commits {
+
+    /** How records get in. */
+    private enum Intake {
+        /** By message. */
+        MESSAGES,
+        /** Some producers have access to memory. */
+        MEMORY,
+        /** Not at all: the files cannot be written. */
+        FAILED
+    }
+
+    private final int number;
+    private final PartitionLog log;
+    private final BrokerSettings settings;
+    private final EventExecutor loop;
+    private final Slots slots;
+    /** Whose memory a notification is about. */
+    private final Map<UcxMemory, Partition> byMemory;
+    private final Fetches fetches;
+    private final ReadableMemory readable;
+    private final CommitBuffer commits = new CommitBuffer();
+    private final Watermark watermark;
+    private final Followers followers;
+    private Intake intake = Intake.MESSAGES;
+    /** {@code null} if records come by message only. */
+    private Inbound inbound;
+    private String failure;
+    private int generation;
+    private boolean flushing;
+    private long committedRecords;
+    private long committedBytes;
+
+    Partition(int number, PartitionLog log, BrokerSettings settings, EventExecutor loop, Slots slots,
+              Map<UcxMemory, Partition> byMemory) {
+        this.number = number;
+        this.log = log;
+        this.settings = settings;
+        this.loop = loop;
+        this.slots = slots;
+        this.byMemory = byMemory;
+        watermark = new Watermark(log.nextOffset());
+        fetches = new Fetches(log, watermark, loop);
+        followers = new Followers(log, settings, watermark, loop, this::committed);
+        readable = new ReadableMemory(settings);
+        showReadable(false);
+    }
+
+    private void showReadable(boolean sealed) {
+        slots.set(number, SlotWord.of(generation, readableOf(log.active()), sealed));
+    }
+
+    /** The end of what is committed of a segment. */
+    private int readableOf(SegmentFile segment) {
+        return watermark.committedSize(segment);
+    }
+
+    long committedRecords() {
+        return committedRecords;
+    }
+
+    long committedBytes() {
+        return committedBytes;
+    }
+
+    // ------------------------------------------------------------------------------------------- by message
+
+    /** @param records taken over */
+    void produce(Peer peer, int request, ByteBuf records) {
+        var length = records.readableBytes();
+        var capacity = log.active().capacity();
+        if (length > Math.min(capacity, Records.MAX_LENGTH)) {
+            records.release();
+            peer.fail(request, ErrorCode.TOO_LARGE, "the records have " + length + " bytes (expected: at most "
+                    + Math.min(capacity, Records.MAX_LENGTH) + ")");
+            return;
+        }
+        // Before a place is reserved for it: a damaged record leaves nothing behind.
+        var bytes = records.nioBuffer();
+        if (Records.count(bytes, bytes.position(), bytes.limit()) == 0) {
+            records.release();
+            peer.fail(request, ErrorCode.DAMAGED, Records.fault(bytes, bytes.position(), bytes.limit()));
+            return;
+        }
+        var sent = new Inbound.Sent(peer, request, records);
+        switch (intake) {
+            case MESSAGES -> append(sent);
+            case MEMORY -> inbound.sent(sent);
+            case FAILED -> refuse(sent);
+        }
+    }
+
+    private void append(Inbound.Sent sent) {
+        if (sent.records().readableBytes() > log.active().capacity() - end()) {
+            end(SealReason.FULL);
+            if (intake == Intake.FAILED) {
+                refuse(sent);
+                return;
+            }
+        }
+        var fault = commit(sent);
+        sent.records().release();
+        if (fault != null) {
+            sent.peer().fail(sent.request(), ErrorCode.DAMAGED, fault);
+        }
+    }
+
+    private void refuse(Inbound.Sent sent) {
+        sent.records().release();
+        sent.peer().fail(sent.request(), ErrorCode.STORAGE, failure);
+    }
+
+    /** Of all records of the segment, committed or about to be. */
+    private int end() {
+        return log.active().size() + commits.length();
+    }
+
+    // ------------------------------------------------------------------------------------------- by memory
+
+    void access(Peer peer, int request, AccessMode mode) {
+        if (intake == Intake.FAILED) {
+            peer.fail(request, ErrorCode.STORAGE, failure);
+        } else if (intake == Intake.MESSAGES) {
+            if (end() == log.active().capacity()) {
+                end(SealReason.FULL);
+            }
+            grant(mode, List.of(peer), request);
+        } else if (inbound.members().contains(peer)) {
+            peer.fail(request, ErrorCode.BAD_REQUEST, "this connection has access to the partition already");
+        } else if (mode == AccessMode.SHARED && inbound instanceof SharedInbound shared) {
+            shared.add(peer);
+            peer.send(granted(request));
+        } else {
+            peer.fail(request, ErrorCode.HELD, inbound.mode() == AccessMode.EXCLUSIVE
+                    ? "another producer has the partition for itself: wait until it has left, or take another partition"
+                    : inbound.members().size() + " producers share the partition: share it too, or wait until they have"
+                            + " left");
+        }
+    }
+
+    private void grant(AccessMode mode, List<Peer> members, int request) {
+        var capacity = log.active().capacity();
+        if (mode == AccessMode.EXCLUSIVE) {
+            var memory = settings.memory().allocate(capacity, UcxMemoryRight.WRITE);
+            inbound = new ExclusiveInbound(memory, capacity, end(), members.getFirst(), this);
+        } else {
+            var memory = settings.memory().allocate(OrderWord.at(capacity) + Long.BYTES, UcxMemoryRight.WRITE,
+                    UcxMemoryRight.ATOMIC);
+            var shared = new SharedInbound(memory, capacity, end(), loop, settings.reservation(), this);
+            members.forEach(shared::add);
+            inbound = shared;
+        }
+        intake = Intake.MEMORY;
+        byMemory.put(inbound.memory, this);
+        var granted = granted(request);
+        var ours = inbound;
+        if (request != Message.UNASKED) {
+            members.forEach(member -> member.send(granted));
+        } else {
+            // Behind what tells them of the end of the one before. Some may have left till then, and have come again.
+            watermark.when(log.nextOffset(), () -> members.stream()
+                    .filter(member -> ours == inbound && ours.members().contains(member))
+                    .forEach(member -> member.send(granted)));
+        }
+    }
+
+    private Granted granted(int request) {
+        return new Granted(request, number, generation, inbound.mode(), inbound.position(), inbound.capacity,
+                inbound.memory.exportKey());
+    }
+
+    void written(Peer peer, UcxMemoryNotification put) {
+        inbound.written(peer, put);
+    }
+
+    void full(Peer peer, Message.Full full) {
+        if (full.generation() == generation && inbound != null && inbound.members().contains(peer)) {
+            inbound.full(peer, full.turn(), full.position());
+        }
+    }
+
+    void leave(Peer peer, int request) {
+        if (inbound == null || !inbound.members().contains(peer)) {
+            peer.fail(request, ErrorCode.BAD_REQUEST, "this connection has no access to the partition");
+            return;
+        }
+        gone(peer);
+        peer.send(new Done(request));
+    }
+
+    /** The access of a connection ends, by its will or with it. */
+    void gone(Peer peer) {
+        fetches.forget(peer);
+        if (inbound != null && inbound.members().contains(peer)) {
+            inbound.remove(peer);
+            if (inbound.members().isEmpty()) {
+                end(SealReason.LEFT);
+            }
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- committing
+
+    @Override
+    public String commit(Peer peer, int request, UcxMemory memory, long position, long length) {
+        if (length > Records.MAX_LENGTH || position + length > log.active().capacity()) {
+            return "the record has " + length + " bytes at byte " + position + " (expected: at most " + Records.MAX_LENGTH
+                    + ", and an end within " + log.active().capacity() + ")";
+        }
+        if (!hasRoom((int) length, peer, request)) {
+            return null;
+        }
+        return flushSoon(commits.take(memory.segment().asSlice(position, length), log.nextOffset(), peer, request));
+    }
+
+    @Override
+    public String commit(Inbound.Sent sent) {
+        if (!hasRoom(sent.records().readableBytes(), sent.peer(), sent.request())) {
+            return null;
+        }
+        return flushSoon(commits.take(sent.records(), log.nextOffset(), sent.peer(), sent.request()));
+    }
+
+    /** Otherwise the producer has been told why. */
+    private boolean hasRoom(int length, Peer peer, int request) {
+        if (!commits.hasRoom(length)) {
+            flush();
+        }
+        if (intake == Intake.FAILED) {
+            peer.fail(request, ErrorCode.STORAGE, failure);
+            return false;
+        }
+        return true;
+    }
+
+    /** All that comes in one turn of the event loop is written at once. */
+    private String flushSoon(String fault) {
+        if (fault == null && !flushing) {
+            flushing = true;
+            loop.execute(() -> {
+                flushing = false;
+                flush();
+            });
+        }
+        return fault;
+    }
+
+    /** Writes what has been checked, and then has it seen and acknowledged. */
+    private void flush() {
+        if (commits.isEmpty() || intake == Intake.FAILED) {
+            return;
+        }
+        var position = log.active().size();
+        try {
+            log.append(commits.records());
+        } catch (IOException e) {
+            fail(e);
+            return;
+        }
+        committedRecords += commits.count();
+        committedBytes += commits.length();
+        readable.committed(position, commits.memory());
+        followers.send(commits.records());
+        watermark.written(log.nextOffset(), log.active(), log.active().size());
+        watermark.when(log.nextOffset(), commits.written());
+        followers.advance();
+    }
+
+    /** There is more to read: all that are in sync have it. */
+    private void committed() {
+        showReadable(false);
+        fetches.committed();
+    }
+
+    Followers followers() {
+        return followers;
+    }
+
+    private void fail(IOException e) {
+        failure = "the broker cannot write to " + log.active().path() + ": " + Explanation.of(e)
+                + ". What was acknowledged is there; restart the broker when the cause is gone.";
+        intake = Intake.FAILED;
+        commits.fail(failure);
+        if (inbound != null) {
+            byMemory.remove(inbound.memory);
+            inbound.members().forEach(member -> member.fail(Message.UNASKED, ErrorCode.STORAGE, failure));
+            inbound.end().forEach(this::refuse);
+            inbound = null;
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- the end of a segment
+
+    @Override
+    public void end(Peer offender, int request, String fault) {
+        // What was committed of the others is acknowledged first.
+        flush();
+        offender.fail(request, ErrorCode.DAMAGED, fault);
+        offender.disconnect();
+        if (inbound != null) {
+            inbound.remove(offender);
+            end(SealReason.DAMAGED);
+        }
+    }
+
+    @Override
+    public void end(SealReason reason) {
+        flush();
+        var ended = inbound;
+        if (intake == Intake.FAILED) {
+            return;
+        }
+        try {
+            showReadable(true);
+            log.roll();
+        } catch (IOException e) {
+            fail(e);
+            return;
+        }
+        readable.sealed();
+        List<Inbound.Sent> again = List.of();
+        if (ended != null) {
+            byMemory.remove(ended.memory);
+            again = ended.end();
+            // Behind the last acknowledgement: what has none then will have none.
+            var sealed = new Sealed(number, generation, reason);
+            var members = List.copyOf(ended.members());
+            watermark.when(log.nextOffset(), () -> members.forEach(member -> member.send(sealed)));
+        }
+        generation++;
+        showReadable(false);
+        if (ended != null && !ended.members().isEmpty()) {
+            grant(ended.mode(), List.copyOf(ended.members()), Message.UNASKED);
+        } else {
+            inbound = null;
+            intake = Intake.MESSAGES;
+        }
+        again.forEach(sent -> produce(sent.peer(), sent.request(), sent.records()));
+    }
+
+    // ------------------------------------------------------------------------------------------- reading
+
+    void fetch(Peer peer, Message.Fetch fetch) {
+        fetches.fetch(peer, fetch);
+    }
+
+    void locate(Peer peer, int request, long offset) {
+        try {
+            var segment = log.find(offset);
+            if (offset > watermark.committed()) {
+                throw new LogException("record " + offset + " is not committed yet: " + watermark.committed()
+                        + " is the next");
+            }
+            var isCurrent = segment == log.active();
+            peer.send(new Located(request, isCurrent ? generation : Located.SEALED, segment.position(offset),
+                    readableOf(segment), readable.open(segment)));
+        } catch (IOException e) {
+            peer.fail(request, ErrorCode.OUT_OF_RANGE, Explanation.of(e));
+        }
+    }
+
+    /** When the event loop has ended. */
+    void close() throws IOException {
+        if (inbound != null) {
+            inbound.end().forEach(sent -> sent.records().release());
+        }
+        readable.close();
+        log.close();
+    }
+}

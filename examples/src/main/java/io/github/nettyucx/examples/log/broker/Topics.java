@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log.broker;
+
+import io.github.nettyucx.examples.log.storage.LogException;
+import io.github.nettyucx.examples.log.storage.PartitionLog;
+import io.github.nettyucx.memory.UcxMemory;
+import io.netty.util.concurrent.EventExecutor;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/**
+ * All partitions of a broker, by their numbers. On disk a topic is a directory, and each of its partitions a directory in
+ * that. Once the broker has begun, for its event loop only.
+ */
+final class Topics {
+    /** What the client is told. */
+    record Topic(int first, int partitions) { }
+
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_-]{1,100}");
+    /** Of a topic that is being made: it is renamed when all of its partitions are there. */
+    private static final String UNFINISHED = ".new";
+
+    private final BrokerSettings settings;
+    private final FileChannel lock;
+    private final Map<String, Topic> topics = new HashMap<>();
+    private final List<Partition> partitions = new ArrayList<>();
+    private final Map<UcxMemory, Partition> byMemory = new IdentityHashMap<>();
+    private final Slots slots;
+    private final List<Follower> followers;
+
+    private Topics(BrokerSettings settings, List<Follower> followers, FileChannel lock) {
+        this.settings = settings;
+        this.followers = followers;
+        this.lock = lock;
+        slots = new Slots(settings);
+    }
+
+    /** Opens the log, and recovers what another broker has left of it. */
+    static Topics open(BrokerSettings settings, List<Follower> followers, EventExecutor loop) throws IOException {
+        Files.createDirectories(settings.directory());
+        var topics = new Topics(settings, followers, lock(settings.directory()));
+        try {
+            topics.recover(loop);
+        } catch (IOException | RuntimeException e) {
+            topics.close();
+            throw e;
+        }
+        return topics;
+    }
+
+    private static FileChannel lock(Path directory) throws IOException {
+        var channel = FileChannel.open(directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        try {
+            if (channel.tryLock() != null) {
+                return channel;
+            }
+        } catch (OverlappingFileLockException e) {
+            // A broker in this process.
+        }
+        channel.close();
+        throw new LogException(directory + " belongs to a broker that is running. Stop it, or choose another directory.");
+    }
+
+    private void recover(EventExecutor loop) throws IOException {
+        List<Path> directories;
+        try (var files = Files.list(settings.directory())) {
+            directories = files.filter(Files::isDirectory).sorted().toList();
+        }
+        for (var directory : directories) {
+            var name = directory.getFileName().toString();
+            if (NAME.matcher(name).matches()) {
+                int count;
+                try (var inside = Files.list(directory)) {
+                    count = (int) inside.count();
+                }
+                add(name, count, loop);
+            }
+        }
+    }
+
+    private Topic add(String name, int count, EventExecutor loop) throws IOException {
+        var topic = new Topic(partitions.size(), count);
+        for (var i = 0; i < count; i++) {
+            var directory = settings.directory().resolve(name).resolve(Integer.toString(i));
+            var log = PartitionLog.open(directory, settings.segmentBytes(), settings.durability());
+            partitions.add(new Partition(partitions.size(), log, settings, loop, slots, byMemory));
+        }
+        topics.put(name, topic);
+        var added = partitions.subList(topic.first, topic.first + count);
+        followers.forEach(follower -> follower.replicate(name, added));
+        return topic;
+    }
+
+    /**
+     * The topic with that name, which is made if there is none.
+     *
+     * @throws IllegalArgumentException if it cannot have that name, or that number of partitions
+     */
+    Topic openTopic(String name, int count, EventExecutor loop) throws IOException {
+        if (!NAME.matcher(name).matches()) {
+            throw new IllegalArgumentException("the topic's name is '" + name
+                    + "' (expected: 1 to 100 letters, digits, - and _)");
+        }
+        var topic = topics.get(name);
+        if (topic != null) {
+            if (topic.partitions != count) {
+                throw new IllegalArgumentException("topic " + name + " has " + topic.partitions + " partitions, and "
+                        + count + " were asked for: ask for as many as there are");
+            }
+            return topic;
+        }
+        var room = Slots.COUNT - partitions.size();
+        if (count < 1 || count > room) {
+            throw new IllegalArgumentException("partitions: " + count + " (expected: 1 to " + room
+                    + ", for a broker has at most " + Slots.COUNT + ")");
+        }
+        var unfinished = settings.directory().resolve(name + UNFINISHED);
+        for (var i = 0; i < count; i++) {
+            Files.createDirectories(unfinished.resolve(Integer.toString(i)));
+        }
+        // One that was killed while it did the same may have left more.
+        for (var i = count; Files.deleteIfExists(unfinished.resolve(Integer.toString(i)));) {
+            i++;
+        }
+        settings.durability().persist(unfinished);
+        Files.move(unfinished, settings.directory().resolve(name), StandardCopyOption.ATOMIC_MOVE);
+        settings.durability().persist(settings.directory());
+        return add(name, count, loop);
+    }
+
+    /** @return {@code null} if there is none with this number */
+    Partition partition(int number) {
+        return number >= 0 && number < partitions.size() ? partitions.get(number) : null;
+    }
+
+    /** @return {@code null} if the memory has been revoked meanwhile */
+    Partition of(UcxMemory memory) {
+        return byMemory.get(memory);
+    }
+
+    /** The number of followers that have everything. */
+    int followersInSync() {
+        return (int) followers.stream()
+                .filter(follower -> partitions.stream().allMatch(one -> one.followers().isInSync(follower)))
+                .count();
+    }
+
+    List<Partition> partitions() {
+        return partitions;
+    }
+
+    Slots slots() {
+        return slots;
+    }
+
+    void close() throws IOException {
+        IOException failure = null;
+        for (var partition : partitions) {
+            try {
+                partition.close();
+            } catch (IOException e) {
+                failure = e;
+            }
+        }
+        slots.close();
+        lock.close();
+        if (failure != null) {
+            throw failure;
+        }
+    }
+}

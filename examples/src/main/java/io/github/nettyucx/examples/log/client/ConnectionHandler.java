@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log.client;
+
+import io.github.nettyucx.examples.log.protocol.Message;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.collection.IntObjectHashMap;
+import io.netty.util.collection.IntObjectMap;
+import io.netty.util.concurrent.Promise;
+import java.io.IOException;
+import java.util.List;
+import java.util.function.IntFunction;
+
+/** Brings answers to those who have asked. For the event loop only. */
+final class ConnectionHandler extends SimpleChannelInboundHandler<Message> {
+
+    /** Somebody who waits for an answer. */
+    interface Waiting {
+        /** @param answer with no other fault than that it may be of the wrong kind */
+        void answered(Message.Answer answer);
+
+        void failed(Throwable cause);
+    }
+
+    /** Somebody who is told of a partition's memory. */
+    interface MemoryUser {
+        void granted(Message.Granted granted);
+
+        void sealed(Message.Sealed sealed);
+
+        void failed(Throwable cause);
+    }
+
+    private final IntObjectMap<Waiting> waiting = new IntObjectHashMap<>();
+    private final IntObjectMap<MemoryUser> users = new IntObjectHashMap<>();
+    private ChannelHandlerContext context;
+    private int lastRequest = Message.UNASKED;
+    private boolean flushing;
+    /** Why there is nothing more to be had; {@code null} as long as there is. */
+    private IOException end;
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext added) {
+        context = added;
+    }
+
+    // ------------------------------------------------------------------------------------------- asking
+
+    void ask(IntFunction<Message> message, Promise<Message.Answer> promise) {
+        var request = expect(new Waiting() {
+            @Override
+            public void answered(Message.Answer answer) {
+                promise.trySuccess(answer);
+            }
+
+            @Override
+            public void failed(Throwable cause) {
+                promise.tryFailure(cause);
+            }
+        });
+        if (request != Message.UNASKED) {
+            send(message.apply(request));
+        }
+    }
+
+    /** @return the number of the request to be sent; none if the connection has ended, which has been told then */
+    int expect(Waiting one) {
+        if (end != null) {
+            one.failed(end);
+            return Message.UNASKED;
+        }
+        do {
+            lastRequest++;
+        } while (lastRequest == Message.UNASKED || waiting.containsKey(lastRequest));
+        waiting.put(lastRequest, one);
+        return lastRequest;
+    }
+
+    /** Goes out at the end of the event loop's turn, with what else there is. */
+    void send(Message message) {
+        context.write(message, context.voidPromise());
+        if (!flushing) {
+            flushing = true;
+            context.executor().execute(() -> {
+                flushing = false;
+                context.flush();
+            });
+        }
+    }
+
+    /** @return whether there was none yet */
+    boolean add(int partition, MemoryUser user) {
+        return users.putIfAbsent(partition, user) == null;
+    }
+
+    void remove(int partition, MemoryUser user) {
+        if (users.get(partition) == user) {
+            users.remove(partition);
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- what comes
+
+    @Override
+    protected void channelRead0(ChannelHandlerContext ctx, Message message) throws IOException {
+        switch (message) {
+            case Message.Granted granted when granted.request() == Message.UNASKED -> {
+                var user = users.get(granted.partition());
+                if (user != null) {
+                    user.granted(granted);
+                }
+            }
+            case Message.Sealed sealed -> {
+                var user = users.get(sealed.partition());
+                if (user != null) {
+                    user.sealed(sealed);
+                }
+            }
+            case Message.Failed failed -> {
+                var cause = new BrokerException(failed.code(), failed.text());
+                var one = waiting.remove(failed.request());
+                if (one != null) {
+                    one.failed(cause);
+                } else if (failed.request() == Message.UNASKED) {
+                    end(cause);
+                    ctx.close();
+                }
+            }
+            case Message.Answer answer -> {
+                var one = waiting.remove(answer.request());
+                if (one == null) {
+                    release(answer);
+                    throw new IOException("the broker answered request " + answer.request() + ", which is not under way");
+                }
+                one.answered(answer);
+            }
+            default -> throw new IOException("the broker sent a request: " + message.getClass().getSimpleName());
+        }
+    }
+
+    private static void release(Message.Answer answer) {
+        if (answer instanceof Message.Fetched fetched) {
+            ReferenceCountUtil.release(fetched.records());
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        end(new IOException("the connection to the broker has ended"));
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        end(new IOException("the connection to the broker has failed: " + cause.getMessage(), cause));
+        ctx.close();
+    }
+
+    private void end(IOException cause) {
+        if (end != null) {
+            return;
+        }
+        end = cause;
+        var told = List.copyOf(waiting.values());
+        waiting.clear();
+        told.forEach(one -> one.failed(cause));
+        List.copyOf(users.values()).forEach(user -> user.failed(cause));
+    }
+}

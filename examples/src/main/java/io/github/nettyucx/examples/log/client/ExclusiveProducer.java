@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log.client;
+
+import io.github.nettyucx.examples.log.protocol.AccessMode;
+import io.github.nettyucx.examples.log.protocol.Message;
+import io.github.nettyucx.examples.log.protocol.OrderWord;
+import io.github.nettyucx.memory.UcxCompletion;
+import io.github.nettyucx.memory.UcxRemoteMemory;
+
+/** Has the partition for itself, and so knows where the next record goes: one put with a notification, and no more. */
+final class ExclusiveProducer extends MemoryProducer {
+    private UcxRemoteMemory memory;
+    private UcxCompletion completion;
+    private long position;
+
+    ExclusiveProducer(LogConnection connection, int partition) {
+        super(connection, partition, AccessMode.EXCLUSIVE);
+    }
+
+    @Override
+    void begin(UcxRemoteMemory opened, long from, long end) {
+        memory = opened;
+        position = from;
+        completion = (request, value, cause) -> done(cause);
+    }
+
+    @Override
+    boolean write(Entry entry) {
+        if (entry.length > capacity() - position) {
+            connection.handler().send(new Message.Full(partition, generation(), 0, position));
+            return false;
+        }
+        var at = position;
+        position += entry.length;
+        memory.putAndNotify(at, entry.records.retainedDuplicate(), OrderWord.notification(0, entry.request), completion,
+                entry.request);
+        return true;
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log.client;
+
+import io.github.nettyucx.channel.UcxSocketChannel;
+import io.github.nettyucx.examples.ExampleFailure;
+import io.github.nettyucx.examples.Explanation;
+import io.github.nettyucx.examples.HostAndPort;
+import io.github.nettyucx.examples.TransportKind;
+import io.github.nettyucx.examples.log.protocol.AccessMode;
+import io.github.nettyucx.examples.log.protocol.Message;
+import io.github.nettyucx.examples.log.protocol.MessageCodec;
+import io.github.nettyucx.memory.UcxRemoteMemory;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+
+/** A connection to a broker, for any number of producers and consumers. Any thread may call. */
+public final class LogConnection implements AutoCloseable {
+    private static final int CONNECT_TIMEOUT_MILLIS = 10_000;
+    private static final long SHUTDOWN_SECONDS = 5;
+
+    private final EventLoopGroup group;
+    private final TransportKind transport;
+    private final Channel channel;
+    private final ConnectionHandler handler;
+
+    private LogConnection(EventLoopGroup group, TransportKind transport, Channel channel, ConnectionHandler handler) {
+        this.group = group;
+        this.transport = transport;
+        this.channel = channel;
+        this.handler = handler;
+    }
+
+    /** @throws ExampleFailure saying why, if there is no connection to be had */
+    public static LogConnection open(TransportKind transport, HostAndPort broker) {
+        transport.ensureAvailable();
+        var address = broker.resolve();
+        var group = transport.newEventLoopGroup(1);
+        var handler = new ConnectionHandler();
+        var connecting = new Bootstrap()
+                .group(group)
+                .channel(transport.socketChannel())
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MILLIS)
+                .handler(new ChannelInitializer<SocketChannel>() {
+                    @Override
+                    protected void initChannel(SocketChannel connection) {
+                        MessageCodec.addTo(connection.pipeline());
+                        connection.pipeline().addLast(handler);
+                    }
+                })
+                .connect(address)
+                .awaitUninterruptibly();
+        if (!connecting.isSuccess()) {
+            group.shutdownGracefully(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
+            throw new ExampleFailure("cannot connect to the broker at " + broker + ": "
+                    + Explanation.of(connecting.cause()), connecting.cause());
+        }
+        return new LogConnection(group, transport, connecting.channel(), handler);
+    }
+
+    // ------------------------------------------------------------------------------------------- what it does
+
+    /**
+     * Makes the topic if there is none.
+     *
+     * @return the number of its first partition; the others follow
+     */
+    public Future<Integer> openTopic(String name, int partitions) {
+        return map(ask(request -> new Message.OpenTopic(request, partitions, name)),
+                answer -> ((Message.Topic) answer).first());
+    }
+
+    /** A producer whose records go as messages. */
+    public Producer messageProducer(int partition) {
+        return new MessageProducer(this, partition);
+    }
+
+    /** A producer that writes into the segment itself. Fails if others do, and may not. */
+    public Future<Producer> memoryProducer(int partition, AccessMode mode) {
+        return mode == AccessMode.EXCLUSIVE ? new ExclusiveProducer(this, partition).open()
+                : new SharedProducer(this, partition).open();
+    }
+
+    /** A consumer that asks for records by message. */
+    public MessageConsumer messageConsumer(int partition, long offset) {
+        return new MessageConsumer(this, partition, offset);
+    }
+
+    /**
+     * A consumer that reads the broker's memory.
+     *
+     * @param offsets where to begin, of consecutive partitions
+     */
+    public Future<MemoryConsumer> memoryConsumer(int firstPartition, List<Long> offsets) {
+        return new MemoryConsumer(this, firstPartition, offsets).open();
+    }
+
+    public Future<Message.Statistics> statistics() {
+        return map(ask(Message.AskStatistics::new), Message.Statistics.class::cast);
+    }
+
+    public boolean isOpen() {
+        return channel.isActive();
+    }
+
+    /** Has a task run by the event loop, on which futures of this connection are told. */
+    public void execute(Runnable task) {
+        loop().execute(task);
+    }
+
+    /** The same, later. */
+    public void schedule(Runnable task, long nanos) {
+        loop().schedule(task, nanos, TimeUnit.NANOSECONDS);
+    }
+
+    /** What carries its bytes. */
+    public String lane() {
+        return transport.lane(channel);
+    }
+
+    // ------------------------------------------------------------------------------------------- for those of the package
+
+    EventExecutor loop() {
+        return channel.eventLoop();
+    }
+
+    Channel channel() {
+        return channel;
+    }
+
+    ConnectionHandler handler() {
+        return handler;
+    }
+
+    /** @param message makes the request of its number */
+    Future<Message.Answer> ask(IntFunction<Message> message) {
+        Promise<Message.Answer> promise = loop().newPromise();
+        run(() -> handler.ask(message, promise));
+        return promise;
+    }
+
+    void run(Runnable task) {
+        if (loop().inEventLoop()) {
+            task.run();
+        } else {
+            loop().execute(task);
+        }
+    }
+
+    Future<UcxRemoteMemory> openMemory(byte[] key) {
+        return ((UcxSocketChannel) channel).openMemory(key);
+    }
+
+    interface Mapping<T, R> {
+        R apply(T value) throws Exception;
+    }
+
+    <T, R> Future<R> map(Future<T> future, Mapping<T, R> mapping) {
+        Promise<R> promise = loop().newPromise();
+        future.addListener((Future<T> done) -> {
+            if (!done.isSuccess()) {
+                promise.tryFailure(done.cause());
+                return;
+            }
+            try {
+                promise.trySuccess(mapping.apply(done.getNow()));
+            } catch (Exception e) {
+                promise.tryFailure(e);
+            }
+        });
+        return promise;
+    }
+
+    /** Everything that is under way fails. */
+    @Override
+    public void close() {
+        channel.close().awaitUninterruptibly();
+        group.shutdownGracefully(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
+    }
+}

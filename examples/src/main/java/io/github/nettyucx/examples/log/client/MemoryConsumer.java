@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log.client;
+
+import io.github.nettyucx.examples.log.protocol.Message;
+import io.github.nettyucx.examples.log.protocol.SlotWord;
+import io.github.nettyucx.examples.log.storage.LogException;
+import io.github.nettyucx.examples.log.storage.Records;
+import io.github.nettyucx.memory.UcxMemoryException;
+import io.github.nettyucx.memory.UcxRemoteMemory;
+import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Reads consecutive partitions out of the broker's memory: one get for the slots of all of them, which say how far each can
+ * be read, and one for the records of each that has some. The broker is asked only where the next segment is. One poll at a
+ * time.
+ */
+public final class MemoryConsumer {
+    private static final int MAX_BYTES = 256 << 10;
+
+    private enum State {
+        /** It is not known where the next record is. */
+        UNKNOWN,
+        /** In the segment that records are added to: its slot tells how far. */
+        CURRENT,
+        /** In one that stays as it is. */
+        SEALED
+    }
+
+    /** Where this consumer is in one partition. */
+    private static final class Place {
+        private final int partition;
+        private long offset;
+        private State state = State.UNKNOWN;
+        private UcxRemoteMemory memory;
+        private int generation;
+        private long position;
+        private long readable;
+        private int wanted = MAX_BYTES;
+
+        Place(int partition, long offset) {
+            this.partition = partition;
+            this.offset = offset;
+        }
+
+        void leave() {
+            if (memory != null) {
+                memory.close();
+                memory = null;
+            }
+            state = State.UNKNOWN;
+        }
+    }
+
+    private final LogConnection connection;
+    private final int first;
+    private final List<Place> places = new ArrayList<>();
+    private UcxRemoteMemory slots;
+    private ByteBuf words;
+
+    MemoryConsumer(LogConnection connection, int first, List<Long> offsets) {
+        this.connection = connection;
+        this.first = first;
+        offsets.forEach(offset -> places.add(new Place(first + places.size(), offset)));
+    }
+
+    Future<MemoryConsumer> open() {
+        Promise<MemoryConsumer> promise = connection.loop().newPromise();
+        connection.ask(Message.OpenSlots::new).addListener((Future<Message.Answer> answered) -> {
+            if (!answered.isSuccess()) {
+                promise.tryFailure(answered.cause());
+                return;
+            }
+            connection.openMemory(((Message.Slots) answered.getNow()).key())
+                    .addListener((Future<UcxRemoteMemory> opened) -> {
+                        if (opened.isSuccess()) {
+                            slots = opened.getNow();
+                            words = connection.channel().alloc().directBuffer(places.size() * SlotWord.BYTES);
+                            promise.trySuccess(this);
+                        } else {
+                            promise.tryFailure(opened.cause());
+                        }
+                    });
+        });
+        return promise;
+    }
+
+    /** Of the next record of one of its partitions. For the listeners of {@link #poll}, and in between. */
+    public long offset(int partition) {
+        return places.get(partition - first).offset;
+    }
+
+    // ------------------------------------------------------------------------------------------- one poll
+
+    /** What can be read now; empty if there is nothing, or it has turned out where to look next time. */
+    public Future<List<LogRecord>> poll() {
+        Promise<List<LogRecord>> promise = connection.loop().newPromise();
+        connection.run(() -> new Poll(promise).begin());
+        return promise;
+    }
+
+    private final class Poll {
+        private final Promise<List<LogRecord>> promise;
+        private final List<LogRecord> found = new ArrayList<>();
+        /** One more than partitions, so that it is not over before the last has begun. */
+        private int left = places.size() + 1;
+        private Throwable failure;
+
+        Poll(Promise<List<LogRecord>> promise) {
+            this.promise = promise;
+        }
+
+        void begin() {
+            words.clear();
+            slots.get((long) first * SlotWord.BYTES, words, places.size() * SlotWord.BYTES)
+                    .addListener((Future<ByteBuf> got) -> {
+                        if (!got.isSuccess()) {
+                            promise.tryFailure(got.cause());
+                            return;
+                        }
+                        for (var i = 0; i < places.size(); i++) {
+                            begin(places.get(i), words.getLongLE(i * SlotWord.BYTES));
+                        }
+                        done(null);
+                    });
+        }
+
+        private void begin(Place place, long word) {
+            switch (place.state) {
+                case UNKNOWN -> locate(place);
+                case SEALED -> read(place);
+                case CURRENT -> {
+                    if (SlotWord.isOf(place.generation, word)) {
+                        place.readable = SlotWord.readable(word);
+                        read(place);
+                    } else {
+                        // Sealed meanwhile: what is left of it is elsewhere now.
+                        locate(place);
+                    }
+                }
+            }
+        }
+
+        private void locate(Place place) {
+            place.leave();
+            connection.ask(request -> new Message.Locate(request, place.partition, place.offset))
+                    .addListener((Future<Message.Answer> answered) -> {
+                        if (!answered.isSuccess()) {
+                            done(answered.cause());
+                            return;
+                        }
+                        var located = (Message.Located) answered.getNow();
+                        connection.openMemory(located.key())
+                                .addListener((Future<UcxRemoteMemory> opened) -> located(place, located, opened));
+                    });
+        }
+
+        private void located(Place place, Message.Located located, Future<UcxRemoteMemory> opened) {
+            if (!opened.isSuccess()) {
+                // Revoked already: the next poll asks again.
+                done(opened.cause() instanceof UcxMemoryException ? null : opened.cause());
+                return;
+            }
+            place.memory = opened.getNow();
+            place.position = located.position();
+            place.readable = located.readable();
+            place.generation = located.generation();
+            place.state = located.generation() == Message.Located.SEALED ? State.SEALED : State.CURRENT;
+            read(place);
+        }
+
+        private void read(Place place) {
+            var length = (int) Math.min(place.readable - place.position, place.wanted);
+            if (length <= 0) {
+                if (place.state == State.SEALED) {
+                    place.leave();
+                }
+                done(null);
+                return;
+            }
+            var target = connection.channel().alloc().directBuffer(length);
+            place.memory.get(place.position, target, length).addListener((Future<ByteBuf> got) -> {
+                try {
+                    if (got.isSuccess()) {
+                        take(place, target);
+                        done(null);
+                    } else if (got.cause() instanceof UcxMemoryException) {
+                        place.leave();
+                        done(null);
+                    } else {
+                        done(got.cause());
+                    }
+                } catch (LogException e) {
+                    done(e);
+                } finally {
+                    target.release();
+                }
+            });
+        }
+
+        private void take(Place place, ByteBuf bytes) throws LogException {
+            var length = bytes.readableBytes();
+            var before = found.size();
+            RecordReader.read(bytes, place.partition, place.offset, found);
+            place.offset += found.size() - before;
+            place.position += length - bytes.readableBytes();
+            // A record that is longer than what was asked for.
+            place.wanted = found.size() == before && bytes.readableBytes() >= Records.HEADER
+                    ? Math.max(MAX_BYTES, Records.length(bytes.nioBuffer(), 0)) : MAX_BYTES;
+        }
+
+        private void done(Throwable cause) {
+            if (failure == null) {
+                failure = cause;
+            }
+            if (--left > 0) {
+                return;
+            }
+            if (failure == null) {
+                promise.trySuccess(found);
+            } else {
+                promise.tryFailure(failure);
+            }
+        }
+    }
+
+    /** Gives up its access. */
+    public void close() {
+        connection.run(() -> {
+            places.forEach(Place::leave);
+            slots.close();
+            words.release();
+        });
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log.protocol;
+
+/** Why a request has failed. */
+public enum ErrorCode {
+    /** The request itself makes no sense. */
+    BAD_REQUEST,
+    /** The broker has no such partition. */
+    UNKNOWN_PARTITION,
+    /** The partition has no such record. */
+    OUT_OF_RANGE,
+    /** What was to be produced is no record, or its CRC is wrong. */
+    DAMAGED,
+    /** What was to be produced fits into no segment. */
+    TOO_LARGE,
+    /** Another producer has the partition for itself, or others share it. */
+    HELD,
+    /** The connection has no access to memory. */
+    UNSUPPORTED,
+    /** The broker cannot write to its files. */
+    STORAGE
+}

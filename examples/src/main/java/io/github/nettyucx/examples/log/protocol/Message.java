@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log.protocol;
+
+import io.netty.buffer.ByteBuf;
+
+/**
+ * What a client and the broker say to each other. An answer has the number of its request; a message that nobody has asked
+ * for has none. Buffers belong to whoever receives the message.
+ */
+public sealed interface Message {
+    /** The number of a message that is no answer. */
+    int UNASKED = 0;
+
+    // ------------------------------------------------------------------------------------------- requests
+
+    /** Creates the topic if there is none. */
+    record OpenTopic(int request, int partitions, String name) implements Message { }
+
+    record Produce(int request, int partition, ByteBuf records) implements Message { }
+
+    /** @param waitMillis how long the broker may wait for a record, if there is none */
+    record Fetch(int request, int partition, long offset, int maxBytes, int waitMillis) implements Message { }
+
+    record Access(int request, int partition, AccessMode mode) implements Message { }
+
+    /** A producer has found that its record does not fit, where its turn would have been. Needs no answer. */
+    record Full(int partition, int generation, int turn, long position) implements Message { }
+
+    /** Gives up the access that the connection has. */
+    record Leave(int request, int partition) implements Message { }
+
+    /** Asks for the memory in which a record lies. */
+    record Locate(int request, int partition, long offset) implements Message { }
+
+    /** Asks for the memory in which all partitions have their slots. */
+    record OpenSlots(int request) implements Message { }
+
+    record AskStatistics(int request) implements Message { }
+
+    // ------------------------------------------------------------------------------------------- answers
+
+    /** Has the number of its request. */
+    sealed interface Answer extends Message {
+        int request();
+    }
+
+    /** @param first the number of the topic's first partition; the others follow */
+    record Topic(int request, int first, int partitions) implements Answer { }
+
+    /** @param offset of the first record */
+    record Produced(int request, long offset) implements Answer { }
+
+    /** @param next the partition's next offset */
+    record Fetched(int request, long next, ByteBuf records) implements Answer { }
+
+    /**
+     * Comes unasked too, when a segment has been sealed and another one takes its place.
+     *
+     * @param position where an exclusive producer goes on
+     * @param capacity where the segment ends; the word of order lies there
+     */
+    record Granted(int request, int partition, int generation, AccessMode mode, long position, long capacity, byte[] key)
+            implements Answer { }
+
+    record Done(int request) implements Answer { }
+
+    /**
+     * @param generation of the current segment; {@link #SEALED} for one that was sealed before
+     * @param position where the record lies
+     * @param readable of the segment, in bytes
+     */
+    record Located(int request, int generation, long position, long readable, byte[] key) implements Answer {
+        public static final int SEALED = -1;
+    }
+
+    record Slots(int request, byte[] key) implements Answer { }
+
+    /**
+     * @param cpuNanos of the broker's process
+     * @param followersInSync those that have all that is committed
+     */
+    record Statistics(int request, long records, long bytes, long cpuNanos, int followersInSync) implements Answer { }
+
+    record Failed(int request, ErrorCode code, String text) implements Answer { }
+
+    /** Unasked: what has not been acknowledged of that generation never will be. */
+    record Sealed(int partition, int generation, SealReason reason) implements Message { }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log.protocol;
+
+/**
+ * What consumers read of a partition without asking: whether its current segment is sealed, in the highest bit; the
+ * generation of that segment, in the next 15; and the end of its readable bytes, in the lower 48. Little-endian.
+ */
+public final class SlotWord {
+    public static final int BYTES = Long.BYTES;
+
+    private static final int GENERATION_SHIFT = 48;
+    private static final int GENERATIONS = 1 << 15;
+    private static final long SEALED = 1L << 63;
+
+    private SlotWord() {
+    }
+
+    public static long of(int generation, long readable, boolean sealed) {
+        return (sealed ? SEALED : 0) | (long) (generation % GENERATIONS) << GENERATION_SHIFT | readable;
+    }
+
+    public static boolean isSealed(long word) {
+        return word < 0;
+    }
+
+    /** Whether the word is about the segment with this generation. */
+    public static boolean isOf(int generation, long word) {
+        return (word >>> GENERATION_SHIFT & GENERATIONS - 1) == generation % GENERATIONS;
+    }
+
+    public static long readable(long word) {
+        return word & (1L << GENERATION_SHIFT) - 1;
+    }
+}

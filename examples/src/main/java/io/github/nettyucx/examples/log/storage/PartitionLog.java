@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log.storage;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * The segments of a partition, in a directory of their own. Records are appended to the last of them. For one thread, and
+ * one process at a time.
+ */
+public final class PartitionLog implements AutoCloseable {
+    private final Path directory;
+    private final int capacity;
+    private final Durability durability;
+    private final List<SegmentFile> segments = new ArrayList<>();
+
+    private PartitionLog(Path directory, int capacity, Durability durability) {
+        this.directory = directory;
+        this.capacity = capacity;
+        this.durability = durability;
+    }
+
+    /**
+     * Opens what another process has left, whichever way it ended, or begins anew. The last segment is cut at the first
+     * record that is damaged: it was under way, and nobody has been told that it is there.
+     *
+     * @param capacity of a segment, in bytes
+     * @throws LogException if an earlier segment is damaged, which no end of a process does
+     */
+    public static PartitionLog open(Path directory, int capacity, Durability durability) throws IOException {
+        Files.createDirectories(directory);
+        var log = new PartitionLog(directory, capacity, durability);
+        try {
+            log.recover();
+        } catch (IOException | RuntimeException e) {
+            log.close();
+            throw e;
+        }
+        return log;
+    }
+
+    private void recover() throws IOException {
+        List<Path> paths;
+        try (var files = Files.list(directory)) {
+            paths = files.filter(path -> path.getFileName().toString().endsWith(SegmentFile.SUFFIX)).sorted().toList();
+        }
+        for (var path : paths) {
+            if (!segments.isEmpty()) {
+                requireWhole(segments.getLast(), path);
+            }
+            segments.add(SegmentFile.scan(path));
+        }
+        var next = 0L;
+        if (!segments.isEmpty()) {
+            var last = segments.getLast();
+            next = last.nextOffset();
+            if (last.size() == 0) {
+                segments.removeLast().delete();
+            }
+        }
+        for (var segment : segments) {
+            segment.seal(durability);
+        }
+        // A segment of its own for each process: what was cut off is never mixed with what is new.
+        segments.add(SegmentFile.create(directory, next, capacity, durability));
+    }
+
+    /** A segment that has another behind it was sealed before that began: it has records to its end. */
+    private static void requireWhole(SegmentFile segment, Path next) throws IOException {
+        var name = String.format(Locale.ROOT, "%020d%s", segment.nextOffset(), SegmentFile.SUFFIX);
+        var whole = segment.size() == segment.capacity();
+        if (!whole || !next.getFileName().toString().equals(name)) {
+            throw new LogException(segment.path() + " is damaged at byte " + segment.size() + " of " + segment.capacity()
+                    + ", behind record " + (segment.nextOffset() - 1) + ", and " + next.getFileName() + " follows it "
+                    + "(expected: whole records to its end, then " + name + "). A process that is killed does not leave "
+                    + "that. Restore the file, or move it and all that follow away to lose what they hold.");
+        }
+    }
+
+    /** What records are appended to. */
+    public SegmentFile active() {
+        return segments.getLast();
+    }
+
+    /**
+     * Appends to the active segment, which has to have the room.
+     *
+     * @param records whole, and checked
+     */
+    public void append(ByteBuffer records) throws IOException {
+        active().append(records, durability);
+    }
+
+    /** Seals the active segment, and begins a new one. A segment without records stays as it is. */
+    public SegmentFile roll() throws IOException {
+        if (active().size() == 0) {
+            return active();
+        }
+        active().seal(durability);
+        segments.add(SegmentFile.create(directory, active().nextOffset(), capacity, durability));
+        return active();
+    }
+
+    /** Of the first record that there is. */
+    public long firstOffset() {
+        return segments.getFirst().baseOffset();
+    }
+
+    /** Of the record that will be appended next. */
+    public long nextOffset() {
+        return active().nextOffset();
+    }
+
+    /**
+     * The segment with a record, or the active one for the next offset.
+     *
+     * @throws LogException if there is none, nor will be next
+     */
+    public SegmentFile find(long offset) throws LogException {
+        if (offset < firstOffset() || offset > nextOffset()) {
+            throw new LogException("there is no record " + offset + ": the partition has " + firstOffset() + " to "
+                    + (nextOffset() - 1) + ", and will have " + nextOffset() + " next");
+        }
+        var low = 0;
+        var high = segments.size() - 1;
+        while (low < high) {
+            var middle = (low + high + 1) / 2;
+            if (segments.get(middle).baseOffset() <= offset) {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        return segments.get(low);
+    }
+
+    public List<SegmentFile> segments() {
+        return List.copyOf(segments);
+    }
+
+    @Override
+    public void close() throws IOException {
+        IOException failure = null;
+        for (var segment : segments) {
+            try {
+                segment.close();
+            } catch (IOException e) {
+                failure = e;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.transparent;
+
+import io.github.nettyucx.examples.Console;
+import io.github.nettyucx.examples.ExampleCommand;
+import io.github.nettyucx.examples.ExampleFailure;
+import io.github.nettyucx.examples.ExampleRunner;
+import io.github.nettyucx.examples.TextTable;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Netty's own examples, unmodified, with the agent and without it: the command line of it. */
+@Command(
+        description = {
+            "Runs Netty's own examples (io.netty:netty-example), unmodified, with the agent and without it.%n",
+            "First the echo server and its client, each in a JVM of its own, for a while. Then the HTTP server with the "
+                    + "agent, with curl for a client.%n"},
+        customSynopsis = {"./run-example.sh transparent [OPTION]...", ""},
+        sortOptions = false,
+        footer = {
+            "",
+            "Examples:",
+            "  ./run-example.sh transparent",
+            "  ./run-example.sh transparent --seconds 20"})
+public final class Transparent extends ExampleCommand {
+    private static final String NAME = "transparent";
+    private static final int BYTES = 256;
+    /** Netty's server says so when a client has come and sent something. */
+    private static final String TALKING = " READ COMPLETE";
+    private static final String LISTENING = " ACTIVE";
+    private static final int MAX_SECONDS = 3600;
+
+    @Option(names = "--seconds", paramLabel = "N", description = "How long each pair echoes, from 1 to 3600. Default: 5.")
+    private int seconds = 5;
+
+    /**
+     * What one pair did.
+     *
+     * @param lane that carried it
+     */
+    private record Echoed(String lane, double perSecond) {
+    }
+
+    public static void main(String[] args) {
+        ExampleRunner.main(NAME, new Transparent(), args);
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        if (seconds < 1 || seconds > MAX_SECONDS) {
+            throw arguments().rejected("--seconds: " + seconds + " will not do. Expected 1 to " + MAX_SECONDS + ".");
+        }
+        var without = echo(false);
+        var with = echo(true);
+        var table = new TextTable().left("agent").left("lane").right("round trips/s").right("to without");
+        table.row(List.of("without", without.lane, TextTable.whole(without.perSecond), "–"));
+        table.row(List.of("with", with.lane, TextTable.whole(with.perSecond),
+                TextTable.ratio(with.perSecond / without.perSecond)));
+        Console.print("Netty's echo example, " + BYTES + " bytes, one connection:\n\n" + table.render() + '\n');
+        Console.print(http());
+        return 0;
+    }
+
+    private static int freePort() throws IOException {
+        try (var probe = new ServerSocket(0)) {
+            return probe.getLocalPort();
+        }
+    }
+
+    private Echoed echo(boolean agent) throws Exception {
+        var port = freePort();
+        try (var server = UnmodifiedProcess.start("echo.EchoServer", agent, port)) {
+            server.await(LISTENING);
+            try (var client = UnmodifiedProcess.start("echo.EchoClient", agent, port)) {
+                server.await(TALKING);
+                var before = client.bytesRead();
+                TimeUnit.SECONDS.sleep(seconds);
+                var read = client.bytesRead() - before;
+                var report = LaneReport.of(client.end());
+                if (!agent) {
+                    return new Echoed("tcp", (double) read / BYTES / seconds);
+                }
+                var row = report.onlyRow();
+                return new Echoed(row.lane(), (double) row.received() / BYTES / seconds);
+            }
+        }
+    }
+
+    /** A program that is not Netty's, and one that is, at the same port. */
+    private static String http() throws Exception {
+        var port = freePort();
+        try (var server = UnmodifiedProcess.start("http.helloworld.HttpHelloWorldServer", true, port)) {
+            server.await(LISTENING);
+            var url = "http://127.0.0.1:" + port + "/";
+            var answer = curl(url);
+            String client;
+            try (var snoop = UnmodifiedProcess.start("http.snoop.HttpSnoopClient", true, port, "-Durl=" + url)) {
+                client = snoop.awaitEnd();
+            }
+            var lanes = LaneReport.of(server.end());
+            return "Netty's HTTP server with the agent: curl got '" + answer + "' over lane " + lanes.laneOf(true)
+                    + ", Netty's HTTP client got '" + (client.contains("Hello World") ? "Hello World" : client)
+                    + "' over lane " + lanes.laneOf(false) + ".\n";
+        }
+    }
+
+    private static String curl(String url) throws IOException, InterruptedException {
+        Process curl;
+        try {
+            curl = new ProcessBuilder("curl", "--silent", "--show-error", "--max-time", "20", url)
+                    .redirectErrorStream(true).start();
+        } catch (IOException e) {
+            throw new ExampleFailure("there is no curl on the PATH. Install curl.", e);
+        }
+        var answer = new String(curl.getInputStream().readAllBytes());
+        if (curl.waitFor() != 0) {
+            throw new ExampleFailure("curl " + url + " failed: " + answer);
+        }
+        return answer;
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.github.nettyucx.examples.ExampleProcess;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The example as a user runs it. */
+@Timeout(600)
+class RecordLogCommandTest {
+    @TempDir
+    private Path directory;
+
+    @Test
+    void comparesAllWays() throws Exception {
+        var outcome = ExampleProcess.run(RecordLog.class, "--seconds", "1", "--size", "256", "--segment", "1m",
+                "--directory", directory.toString()).assertClean();
+        var lines = outcome.out().lines().toList();
+        assertEquals(6, lines.size(), outcome.out());
+        assertRow(lines.get(2), "nio", "message", 10);
+        assertRow(lines.get(3), "ucx", "message", 10);
+        assertRow(lines.get(4), "ucx", "exclusive", 10);
+        assertRow(lines.get(5), "ucx", "shared", 10);
+        try (var left = Files.list(directory)) {
+            assertEquals(List.of(), left.toList());
+        }
+    }
+
+    /** Everything is measured, but that five have a partition for themselves. */
+    private static void assertRow(String line, String transport, String way, int columns) {
+        var cells = Arrays.stream(line.split(" {2,}")).toList();
+        assertEquals(columns, cells.size(), line);
+        assertEquals(List.of(transport, way, "256 B"), cells.subList(0, 3));
+        for (var i = 3; i < columns; i++) {
+            if (i == 6 && way.equals("exclusive")) {
+                assertEquals("–", cells.get(i));
+            } else {
+                assertTrue(Double.parseDouble(cells.get(i).replace(",", "")) > 0, line);
+            }
+        }
+    }
+
+    @Test
+    void runsBetweenProcessesThatAreStartedByHand() throws Exception {
+        for (var lane : List.of("shm", "tcp")) {
+            try (var broker = ExampleProcess.start(RecordLog.class, "--server", "127.0.0.1:0", "--lane", lane, "--force",
+                    "--directory", directory.resolve(lane).toString())) {
+                var address = broker.address();
+                var produced = ExampleProcess.run(RecordLog.class, "--connect", address, "--produce", "shared", "--lane",
+                        lane, "--seconds", "1", "--in-flight", "16").assertClean();
+                assertTrue(produced.out().lines().toList().getLast().startsWith("ucx over " + lane), produced.out());
+                try (var consumer = ExampleProcess.start(RecordLog.class, "--connect", address, "--consume", "exclusive",
+                        "--lane", lane, "--clients", "2", "--seconds", "1")) {
+                    ExampleProcess.run(RecordLog.class, "--connect", address, "--produce", "exclusive", "--lane", lane,
+                            "--clients", "2", "--seconds", "1", "--rate", "500").assertClean();
+                    var consumed = consumer.outcome().assertClean();
+                    assertTrue(consumed.out().contains("exclusive"), consumed.out());
+                }
+                broker.process().toHandle().destroy();
+                assertEquals("", broker.outcome().err());
+            }
+        }
+    }
+
+    @Test
+    void saysSoWhenThereIsNoAccessToMemory() throws Exception {
+        try (var broker = ExampleProcess.start(RecordLog.class, "--server", "127.0.0.1:0", "--transport", "nio",
+                "--directory", directory.toString())) {
+            ExampleProcess.run(RecordLog.class, "--connect", broker.address(), "--transport", "nio", "--produce", "shared",
+                    "--seconds", "1").assertFailed(1).assertSaid("log: this connection has no access to memory");
+            broker.process().toHandle().destroy();
+            assertEquals("", broker.outcome().err());
+        }
+    }
+
+    @Test
+    void saysSoWhenTheDirectoryIsInUse() throws Exception {
+        try (var broker = ExampleProcess.start(RecordLog.class, "--server", "127.0.0.1:0", "--directory",
+                directory.toString())) {
+            broker.address();
+            ExampleProcess.run(RecordLog.class, "--server", "127.0.0.1:0", "--directory", directory.toString())
+                    .assertFailed(1).assertSaid("log: cannot open the log in " + directory + ": " + directory
+                            + " belongs to a broker that is running");
+        }
+    }
+}

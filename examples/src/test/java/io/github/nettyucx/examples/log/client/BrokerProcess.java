@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.github.nettyucx.examples.ChildProcess;
+import io.github.nettyucx.examples.HostAndPort;
+import io.github.nettyucx.examples.log.RecordLog;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A broker of the log in a process of its own, which can be stopped and killed. Its segments have 64 KiB. */
+final class BrokerProcess implements AutoCloseable {
+    private static final String LISTENING = "listening ";
+    /** A machine that is busy with other things takes its time to start processes. */
+    private static final long SECONDS = 240;
+
+    private final ChildProcess process;
+    private final HostAndPort address;
+
+    private BrokerProcess(ChildProcess process, HostAndPort address) {
+        this.process = process;
+        this.address = address;
+    }
+
+    static BrokerProcess start(String name, Path directory, String... more) throws Exception {
+        return start(name, List.of(), LogFixture.ANY_PORT, directory, more);
+    }
+
+    static BrokerProcess start(String name, List<String> jvmOptions, HostAndPort address, Path directory, String... more)
+            throws Exception {
+        var arguments = new ArrayList<>(List.of("--server", address.toString(), "--directory", directory.toString(),
+                "--segment", "64k", RecordLog.CHILD_OPTION));
+        arguments.addAll(List.of(more));
+        var process = ChildProcess.start(name, List.of(), jvmOptions, RecordLog.class, arguments,
+                line -> line.startsWith(LISTENING) || line.startsWith("failure "));
+        try {
+            var line = process.nextReport(TimeUnit.SECONDS.toMillis(SECONDS));
+            assertTrue(line != null && line.startsWith(LISTENING), () -> name + " says " + line + "; errors: "
+                    + process.errors());
+            return new BrokerProcess(process, HostAndPort.parse(line.substring(LISTENING.length())));
+        } catch (Exception | AssertionError e) {
+            process.close();
+            throw e;
+        }
+    }
+
+    HostAndPort address() {
+        return address;
+    }
+
+    /** What it has said last on standard error. */
+    List<String> errors() {
+        return process.errors();
+    }
+
+    void signal(String name) throws Exception {
+        assertEquals(0, new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).inheritIO().start().waitFor());
+    }
+
+    void stop() throws Exception {
+        process.stop();
+    }
+
+    /** By SIGKILL; it is gone when this returns. */
+    void kill() throws Exception {
+        process.close();
+        assertTrue(process.endsWithin(TimeUnit.SECONDS.toMillis(SECONDS)));
+    }
+
+    @Override
+    public void close() {
+        process.close();
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.integration.agent;
+
+import org.apache.ratis.RaftConfigKeys;
+import org.apache.ratis.client.RaftClient;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.grpc.GrpcConfigKeys;
+import org.apache.ratis.netty.NettyConfigKeys;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.protocol.RaftGroup;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.rpc.SupportedRpcType;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.util.TimeDuration;
+
+import java.io.File;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
+
+/**
+ * Replicated entries by Apache Ratis: {@code server RPC ID PORTS DIRECTORY} or {@code client RPC PORTS ENTRIES PAUSE}, with
+ * Ratis's name of its RPC, {@code GRPC} or {@code NETTY}. The client writes the entries, tells who leads after PAUSE of them,
+ * reads all of them back, and tells what it was told to be written and what is there. Knows nothing of the agent.
+ */
+public final class RatisApplication {
+
+    private static final RaftGroupId GROUP = RaftGroupId.valueOf(UUID.fromString("02511d47-d67c-49a3-9011-abb3109a44c1"));
+    private static final int ENTRY = 200;
+    private static final int OUTSTANDING = 64;
+    private static final int SECONDS = 90;
+    /** Whoever waits for the end sees that it goes on. */
+    private static final int PROGRESS = 1_000;
+    /** More than the usual 150 ms to 300 ms: a follower whose process gets no processor for a while is not to stand. */
+    private static final int ELECTION_MILLIS = 1_000;
+
+    private RatisApplication() {
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        SupportedRpcType rpc = SupportedRpcType.valueOf(arguments[1]);
+        if (arguments[0].equals("server")) {
+            serve(rpc, Integer.parseInt(arguments[2]), arguments[3], new File(arguments[4]));
+        } else {
+            exercise(rpc, arguments[2], Integer.parseInt(arguments[3]), Integer.parseInt(arguments[4]));
+        }
+    }
+
+    private static RaftGroup group(String ports) {
+        List<RaftPeer> peers = new ArrayList<>();
+        for (String port : ports.split(",")) {
+            peers.add(RaftPeer.newBuilder().setId("n" + peers.size()).setAddress("127.0.0.1:" + port).build());
+        }
+        return RaftGroup.valueOf(GROUP, peers);
+    }
+
+    private static RaftProperties properties(SupportedRpcType rpc) {
+        RaftProperties properties = new RaftProperties();
+        RaftConfigKeys.Rpc.setType(properties, rpc);
+        return properties;
+    }
+
+    private static void serve(SupportedRpcType rpc, int id, String ports, File directory) throws Exception {
+        RaftProperties properties = properties(rpc);
+        RaftServerConfigKeys.setStorageDir(properties, List.of(directory));
+        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(ELECTION_MILLIS, TimeUnit.MILLISECONDS));
+        RaftServerConfigKeys.Rpc.setTimeoutMax(properties,
+                TimeDuration.valueOf(2 * ELECTION_MILLIS, TimeUnit.MILLISECONDS));
+        int port = Integer.parseInt(ports.split(",")[id]);
+        GrpcConfigKeys.Server.setPort(properties, port);
+        NettyConfigKeys.Server.setPort(properties, port);
+        RaftGroup group = group(ports);
+        RaftServer server = RaftServer.newBuilder().setGroup(group).setProperties(properties)
+                .setServerId(List.copyOf(group.getPeers()).stream()
+                        .filter(peer -> peer.getId().toString().equals("n" + id)).findFirst().orElseThrow().getId())
+                .setStateMachine(new RatisEntries()).build();
+        server.start();
+        System.out.println("serving n" + id);
+        System.in.read();
+        server.close();
+        System.out.println("server done");
+    }
+
+    // ------------------------------------------------------------------------------------------- client
+
+    private static ByteString entry(int number) {
+        byte[] bytes = new byte[ENTRY];
+        new Random(number).nextBytes(bytes);
+        return ByteString.copyFrom(ByteBuffer.wrap(bytes).putInt(number).rewind());
+    }
+
+    private static void exercise(SupportedRpcType rpc, String ports, int entries, int pause) throws Exception {
+        try (RaftClient client = RaftClient.newBuilder().setProperties(properties(rpc)).setRaftGroup(group(ports)).build()) {
+            BitSet acknowledged = new BitSet(entries);
+            long longest = each("writes", entries, number -> client.async().send(Message.valueOf(entry(number))),
+                    (number, reply) -> {
+                        acknowledged.set(number);
+                        if (number == pause) {
+                            System.out.println("leader " + reply.getServerId());
+                        }
+                    });
+            System.out.println("longest wait millis " + TimeUnit.NANOSECONDS.toMillis(longest));
+            System.out.println(check(client, entries, acknowledged));
+        }
+        System.out.println("client done");
+    }
+
+    private interface Answered {
+        void answered(int number, RaftClientReply reply);
+    }
+
+    /**
+     * One request for each number, some of them at the same time.
+     *
+     * @param answered called for each success, by one thread at a time
+     * @return the longest time in nanoseconds in which none was answered
+     */
+    private static long each(String what, int count, IntFunction<CompletableFuture<RaftClientReply>> request,
+                             Answered answered) throws InterruptedException {
+        long start = System.nanoTime();
+        long longest = 0;
+        AtomicInteger failed = new AtomicInteger();
+        Semaphore outstanding = new Semaphore(OUTSTANDING);
+        for (int number = 0; number < count; number++) {
+            long before = System.nanoTime();
+            outstanding.acquire();
+            longest = Math.max(longest, System.nanoTime() - before);
+            if (number % PROGRESS == 0) {
+                System.out.println(what + " so far " + number);
+            }
+            int sent = number;
+            request.apply(number).whenComplete((reply, cause) -> {
+                if (cause == null && reply.isSuccess()) {
+                    synchronized (failed) {
+                        answered.answered(sent, reply);
+                    }
+                } else {
+                    failed.incrementAndGet();
+                }
+                outstanding.release();
+            });
+        }
+        if (!outstanding.tryAcquire(OUTSTANDING, SECONDS, TimeUnit.SECONDS)) {
+            throw new IllegalStateException(what + " are not answered");
+        }
+        System.out.println(what + " per second " + count * TimeUnit.SECONDS.toNanos(1) / (System.nanoTime() - start));
+        if (failed.get() > 0) {
+            throw new IllegalStateException(failed + " " + what + " have failed");
+        }
+        return longest;
+    }
+
+    /** @return what was acknowledged and is there, and a digest of it in the order of its numbers */
+    private static String check(RaftClient client, int entries, BitSet acknowledged) throws Exception {
+        RatisEntries.Summary summary = RatisEntries.Summary.of(
+                client.io().sendReadOnly(RatisEntries.summaryRequest()).getMessage().getContent());
+        System.out.println("order " + summary);
+        ByteString[] found = new ByteString[entries];
+        each("reads", entries, number -> client.async().sendReadOnly(RatisEntries.request(number)),
+                (number, reply) -> found[number] = reply.getMessage().getContent());
+        MessageDigest digest = MessageDigest.getInstance("SHA-256");
+        int lost = 0;
+        for (int number = 0; number < entries; number++) {
+            lost += acknowledged.get(number) && !entry(number).equals(found[number]) ? 1 : 0;
+            digest.update(found[number].asReadOnlyByteBuffer());
+        }
+        return String.format(Locale.ROOT, "acknowledged %d lost %d written twice %d digest %s", acknowledged.cardinality(),
+                lost, summary.twice(), HexFormat.of().formatHex(digest.digest()));
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.benchmark;
+
+import io.github.nettyucx.examples.Count;
+import io.github.nettyucx.examples.TransportKind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Measures messages and calls of many threads, by the messaging module and by what there is without it. */
+@Command(name = "messaging", sortOptions = false, sortSynopsis = false, defaultValueProvider = Benchmark.Defaults.class,
+        description = "Messages and calls of many threads to one peer: by the messaging module, by writeAndFlush, and "
+                + "calls also by gRPC. The raw round trip stands beside the calls of one thread.%n")
+final class MessagingCommand implements Callable<Integer> {
+    @Mixin
+    private CommonOptions common;
+
+    @Option(names = "--size", paramLabel = "N[,N]", hideParamSyntax = true, split = ",",
+            converter = Sizes.Converter.class,
+            description = "Bytes in a message: 16, 1k, 1m; several with commas; 1..1m for all powers of two "
+                    + "between. Default: ${DEFAULT-VALUE}.")
+    private List<Sizes> sizes;
+
+    @Option(names = "--threads", paramLabel = "N[,N]", hideParamSyntax = true, split = ",",
+            converter = Count.OfThreads.class,
+            description = "Threads that send, or that each have one call under way; several with commas. Default: 1,4.")
+    private List<Long> threads = List.of(1L, 4L);
+
+    @Override
+    public Integer call() throws InterruptedException {
+        common.validate();
+        var rows = new ArrayList<Row>();
+        for (var size : Sizes.flatten(sizes)) {
+            for (var count : threads) {
+                rows.addAll(rows(size, Math.toIntExact(count)));
+            }
+        }
+        return new Report(common.output).measure(rows, List.of());
+    }
+
+    private List<Row> rows(int size, int count) {
+        var rows = new ArrayList<Row>();
+        var messages = scenario(Work.MESSAGES, size, count);
+        var calls = scenario(Work.MESSAGE_CALLS, size, count);
+        for (var contender : common.contenders()) {
+            if (!(contender instanceof NettyContender netty) || !netty.client().equals(netty.server())) {
+                continue;
+            }
+            var setting = netty.server();
+            rows.add(new Row(messages, new MessagingContender(setting, MessagingWay.MESSAGING)));
+            rows.add(new Row(messages, new MessagingContender(setting, MessagingWay.WRITE_AND_FLUSH)));
+            rows.add(new Row(calls, new MessagingContender(setting, MessagingWay.MESSAGING)));
+            rows.add(new Row(calls, new MessagingContender(setting, MessagingWay.MESSAGING_LOOP)));
+            if (setting.transport() == TransportKind.UCX || setting.transport() == TransportKind.EPOLL
+                    || setting.transport() == TransportKind.NIO) {
+                rows.add(new Row(scenario(Work.GRPC_UNARY, size, count).with(CallExecutor.DIRECT), netty));
+            }
+            if (count == 1) {
+                rows.add(new Row(scenario(Work.LATENCY, size, 1), netty));
+            }
+        }
+        return rows;
+    }
+
+    private Scenario scenario(Work work, int size, int count) {
+        return new Scenario(work, size, 1, count, 1, 1, 0, 0, common.output.seconds(), common.pinning().server(),
+                common.pinning().client());
+    }
+}

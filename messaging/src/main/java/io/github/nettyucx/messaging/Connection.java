@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.messaging;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
+
+import java.util.concurrent.TimeUnit;
+
+/** A channel between two nodes. Only for its event loop, except where noted. */
+final class Connection extends ChannelInboundHandlerAdapter {
+
+    private static final long HELLO_SECONDS = 10;
+    private static final long GOODBYE_SECONDS = 10;
+    private static final long ACK_MILLIS = 10;
+    /** What has been received is acknowledged at once when it is as much, in bytes. */
+    private static final int ACK_BYTES = 256 * 1024;
+
+    private enum State {
+        /** The peer has not said who it is. */
+        OPENING,
+        READY,
+        /** We have said that we send nothing more, and wait for the peer to say so. */
+        LEAVING,
+        /** Both have said so. */
+        LEFT,
+        CLOSED
+    }
+
+    private final Node node;
+    /** Whom we have connected to, or {@code null} if we were connected to. */
+    private final Peer dialed;
+    private final Importer importer = new Importer();
+    private final Responder<?> responder = new Responder<>();
+    private volatile State state = State.OPENING;
+    private Channel channel;
+    private EventLoop loop;
+    private LoopTurn turn;
+    private FrameReader reader;
+    private Reassembly reassembly;
+    private Peer peer;
+    private Throwable failure;
+    private ScheduledFuture<?> limit;
+
+    // What comes in. Positions count from the connection's first message.
+    private long received;
+    private long acknowledgedToPeer;
+    private boolean acknowledging;
+    private long frames;
+    private long bytes;
+
+    // What goes out, in positions of the ring; guarded by the peer's lock.
+    private long sentFrom = -1;
+    private long sentUpTo = -1;
+    private volatile long acknowledged;
+
+    private volatile long usedNanos = System.nanoTime();
+
+    Connection(Node node, Peer dialed) {
+        this.node = node;
+        this.dialed = dialed;
+    }
+
+    // ------------------------------------------------------------------------------------------- for the peer
+
+    Channel channel() {
+        return channel;
+    }
+
+    /** Any thread may call, once the connection is ready. */
+    EventLoop loop() {
+        return loop;
+    }
+
+    LoopTurn turn() {
+        return turn;
+    }
+
+    Peer peer() {
+        return peer;
+    }
+
+    Importer importer() {
+        return importer;
+    }
+
+    @SuppressWarnings("unchecked")
+    <R> Responder<R> responder() {
+        return (Responder<R>) responder;
+    }
+
+    boolean isDialed() {
+        return dialed != null;
+    }
+
+    /** Any thread may call. */
+    boolean isUsable() {
+        return state == State.READY && sentUpTo < 0;
+    }
+
+    boolean isClosed() {
+        return state == State.CLOSED;
+    }
+
+    void sendsFrom(long position) {
+        sentFrom = position;
+        acknowledged = position;
+    }
+
+    void sendsUpTo(long position) {
+        sentUpTo = position;
+    }
+
+    long unacknowledgedFrom() {
+        return acknowledged;
+    }
+
+    /** -1 if nothing has been sent over it. */
+    long sentUpTo() {
+        return sentUpTo;
+    }
+
+    void used() {
+        usedNanos = System.nanoTime();
+    }
+
+    /** Any thread may call. */
+    long usedNanos() {
+        return usedNanos;
+    }
+
+    /** Any thread may call. */
+    void pauseReading(boolean paused) {
+        channel.config().setAutoRead(!paused);
+    }
+
+    // ------------------------------------------------------------------------------------------- beginning
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        channel = context.channel();
+        loop = channel.eventLoop();
+        turn = node.turn(loop);
+        reader = new FrameReader(channel.alloc(), this::frame);
+        reassembly = new Reassembly(channel.alloc(), node.settings().maxMessage(),
+                (kind, type, buffer, begin, end) -> node.handlers().handle(this, kind, type, buffer, begin, end));
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext context) {
+        Hello hello = new Hello(node.id(), dialed == null ? Hello.ANYBODY : dialed.id(), node.incarnation());
+        channel.writeAndFlush(hello.encode(channel.alloc()), channel.voidPromise());
+        limit = loop.schedule(() -> fail(new MessagingException("no HELLO within " + HELLO_SECONDS + " s")),
+                HELLO_SECONDS, TimeUnit.SECONDS);
+        context.fireChannelActive();
+    }
+
+    private void hello(Hello hello) {
+        if (state != State.OPENING) {
+            throw new IllegalArgumentException("a second HELLO");
+        }
+        if (hello.wanted() != Hello.ANYBODY && hello.wanted() != node.id()) {
+            throw new IllegalArgumentException("node " + hello.node() + " wants node " + hello.wanted() + ", but this is node "
+                    + node.id() + ": is the address that it has for that node right?");
+        }
+        if (dialed != null && dialed.id() != hello.node() || hello.node() == node.id()) {
+            throw new IllegalArgumentException("this is node " + hello.node() + (dialed == null ? ", as we are"
+                    : ", and not node " + dialed.id() + ": is the address that this node has for it right?"));
+        }
+        limit.cancel(false);
+        peer = node.peer(hello.node());
+        state = State.READY;
+        node.opened(this);
+        peer.ready(this, hello.incarnation());
+    }
+
+    // ------------------------------------------------------------------------------------------- reading
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        ByteBuf in = (ByteBuf) message;
+        try {
+            if (state != State.CLOSED && failure == null) {
+                turn.begin();
+                bytes += in.readableBytes();
+                reader.read(in);
+            }
+        } catch (IllegalArgumentException e) {
+            fail(e);
+        } finally {
+            in.release();
+        }
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        if (frames > 0) {
+            node.counters().received(frames, bytes);
+            usedNanos = System.nanoTime();
+        }
+        frames = 0;
+        bytes = 0;
+        if (received - acknowledgedToPeer >= ACK_BYTES) {
+            acknowledge();
+            channel.flush();
+        } else if (received != acknowledgedToPeer && !acknowledging) {
+            acknowledging = true;
+            loop.schedule(this::acknowledgeLater, ACK_MILLIS, TimeUnit.MILLISECONDS);
+        }
+        turn.end();
+    }
+
+    private void frame(long word, ByteBuf buffer, int begin, int end) {
+        int kind = Frame.kind(word);
+        if (peer == null && kind != Frame.HELLO) {
+            throw new IllegalArgumentException("the first frame is of kind " + kind + " (expected: HELLO, which is "
+                    + Frame.HELLO + ")");
+        }
+        switch (kind) {
+            case Frame.MESSAGE, Frame.REQUEST, Frame.RESPONSE, Frame.FAILURE -> {
+                count(word);
+                node.handlers().handle(this, kind, Frame.type(word), buffer, begin, end);
+            }
+            case Frame.FRAGMENT -> {
+                long position = received;
+                count(word);
+                reassembly.fragment(Frame.type(word), buffer, begin, end, position);
+            }
+            case Frame.FRAGMENT_ABORTED -> {
+                count(word);
+                reassembly.abort(buffer.getLongLE(begin));
+            }
+            case Frame.SKIP -> count(word);
+            case Frame.PAD -> received += Frame.length(word);
+            case Frame.HELLO -> hello(Hello.decode(buffer, begin, end));
+            case Frame.ACK -> acknowledged(buffer.getLongLE(begin));
+            case Frame.GOODBYE -> goodbye();
+            case Frame.BYE -> bye();
+            default -> throw new IllegalArgumentException("a frame of kind " + kind
+                    + ", which this version does not know");
+        }
+    }
+
+    private void count(long word) {
+        frames++;
+        received += Frame.aligned(Frame.length(word));
+    }
+
+    // ------------------------------------------------------------------------------------------- acknowledgements
+
+    private void acknowledgeLater() {
+        acknowledging = false;
+        if (channel.isActive() && received != acknowledgedToPeer) {
+            acknowledge();
+            channel.flush();
+        }
+    }
+
+    private void acknowledge() {
+        long complete = reassembly.complete(received);
+        if (complete != acknowledgedToPeer) {
+            acknowledgedToPeer = complete;
+            control(Frame.ACK, complete);
+        }
+    }
+
+    private void control(int kind, long value) {
+        boolean valued = kind == Frame.ACK;
+        ByteBuf frame = channel.alloc().directBuffer(16);
+        frame.writeLongLE(Frame.word(valued ? 16 : 8, kind, 0));
+        if (valued) {
+            frame.writeLongLE(value);
+        }
+        channel.write(frame, channel.voidPromise());
+    }
+
+    private void acknowledged(long complete) {
+        if (sentFrom < 0 || complete < 0) {
+            throw new IllegalArgumentException("ACK of " + complete + " bytes, which were not sent");
+        }
+        acknowledged = sentFrom + complete;
+        peer.acknowledged(acknowledged);
+    }
+
+    // ------------------------------------------------------------------------------------------- the end
+
+    /** Closes the connection in good order. Any thread may call. */
+    void leave() {
+        if (!loop.inEventLoop()) {
+            loop.execute(this::leave);
+        } else if (state == State.READY) {
+            stopSending(State.LEAVING);
+            acknowledge();
+            control(Frame.GOODBYE, 0);
+            channel.flush();
+        }
+    }
+
+    private void stopSending(State next) {
+        state = next;
+        peer.abandon(this);
+        limit = loop.schedule(() -> fail(new MessagingException("the peer has not said goodbye within " + GOODBYE_SECONDS
+                + " s")), GOODBYE_SECONDS, TimeUnit.SECONDS);
+        // What has come for the peer in the meantime takes another connection.
+        peer.drainSoon();
+    }
+
+    private void goodbye() {
+        if (state == State.READY) {
+            stopSending(State.LEAVING);
+        }
+        acknowledge();
+        control(Frame.BYE, 0);
+        channel.flush();
+    }
+
+    private void bye() {
+        state = State.LEFT;
+        acknowledge();
+        channel.flush();
+        // Delivers what has been flushed.
+        channel.close();
+    }
+
+    /** Something is wrong with the connection. Any thread may call. */
+    void fail(Throwable cause) {
+        if (!loop.inEventLoop()) {
+            loop.execute(() -> fail(cause));
+        } else if (failure == null) {
+            failure = cause;
+            channel.close();
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        fail(cause);
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        State before = state;
+        state = State.CLOSED;
+        reader.close();
+        reassembly.close();
+        turn.end();
+        if (limit != null) {
+            limit.cancel(false);
+        }
+        if (peer == null) {
+            Throwable cause = failure != null ? failure : new MessagingException("the connection has been closed before HELLO");
+            Node.LOGGER.debug("A connection has failed before HELLO: {}", channel, cause);
+            if (dialed != null) {
+                dialed.unreachable(cause);
+            }
+        } else {
+            boolean inOrder = (before == State.LEFT || before == State.LEAVING) && failure == null;
+            node.closed(this, inOrder);
+            peer.lost(this, failure, inOrder);
+        }
+        context.fireChannelInactive();
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.messaging;
+
+/** Writes a message that is larger than a frame: frame by frame, each with room of its own. */
+final class Fragments implements Exporter.More {
+
+    /** A frame that is longer is sent in fragments. */
+    static final int LIMIT = 64 * 1024;
+    /** The frame's word, the message's number, how long it is, and its kind, with {@link #FIRST}. */
+    static final int HEADER = Frame.HEADER + 16;
+    /** Beside the kind, in the first fragment: what begins with another one has lost its beginning with a connection. */
+    static final int FIRST = 1 << 31;
+
+    private Outgoing outgoing;
+    private Exporter exporter;
+    private boolean wait;
+    private long number;
+    private int kind;
+    private int type;
+    private int total;
+    private int left;
+    private int length;
+    private final Slot own = new Slot();
+    private Slot slot;
+    private long first;
+
+    /**
+     * Begins a message; {@link #next} is called when its first byte is written.
+     *
+     * @param total bytes, with the correlation and without a frame's word
+     */
+    void begin(Outgoing outgoing, Exporter exporter, boolean wait, long number, int kind, int type, int total) {
+        this.outgoing = outgoing;
+        this.exporter = exporter;
+        this.wait = wait;
+        this.number = number;
+        this.kind = kind;
+        this.type = type;
+        this.total = total;
+        left = total;
+        slot = null;
+        first = Peer.NO_TICKET;
+        exporter.window(outgoing.ring().memory(), 0, 0, this);
+    }
+
+    @Override
+    public void next() {
+        if (left == 0) {
+            throw new IndexOutOfBoundsException("the codec writes more bytes than its size() has said");
+        }
+        commit();
+        boolean isFirst = left == total;
+        int part = Math.min(left, outgoing.maxFrame() - HEADER);
+        length = HEADER + part;
+        // Once it has begun, there is no way back: nobody would tell the receiver's memory from a leak.
+        slot = outgoing.reserve(own, length, wait || !isFirst);
+        if (isFirst) {
+            first = slot.position;
+        }
+        left -= part;
+        exporter.window(slot.memory, slot.offset + Frame.HEADER, slot.offset + length, this);
+        exporter.putLong(number);
+        exporter.putInt(total);
+        exporter.putInt(isFirst ? kind | FIRST : kind);
+    }
+
+    private void commit() {
+        if (slot != null) {
+            Slot complete = slot;
+            slot = null;
+            outgoing.commit(complete, length, Frame.FRAGMENT, type);
+        }
+    }
+
+    /** @return the position of the first frame */
+    long end() {
+        if (left > 0 || exporter.left() > 0) {
+            throw new IndexOutOfBoundsException("the codec has written " + (left + exporter.left())
+                    + " bytes less than its size() has said");
+        }
+        commit();
+        return first;
+    }
+
+    /** The codec has failed: the receiver forgets what it has. */
+    void abort() {
+        if (slot != null) {
+            Slot incomplete = slot;
+            slot = null;
+            outgoing.commit(incomplete, length, Frame.SKIP, 0);
+        }
+        if (left < total) {
+            Slot last = outgoing.reserve(own, Frame.HEADER + 8, true);
+            exporter.window(last.memory, last.offset + Frame.HEADER, last.offset + Frame.HEADER + 8, null);
+            exporter.putLong(number);
+            outgoing.commit(last, Frame.HEADER + 8, Frame.FRAGMENT_ABORTED, 0);
+        }
+    }
+
+    void forget() {
+        outgoing = null;
+        own.memory = null;
+    }
+}

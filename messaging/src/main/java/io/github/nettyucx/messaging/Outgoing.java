@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.messaging;
+
+import io.netty.channel.Channel;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * What goes out to one peer: a ring that any thread writes into, and that the loop of the connection takes from.
+ * <p>
+ * A thread waits when there is no room. An event loop must not, because it may be the one that makes room: what it sends
+ * then is kept beside the ring ({@link Overflow}), up to a limit, and goes in when there is room.
+ */
+final class Outgoing implements Ring.Span {
+
+    /** Of one buffer that is written to a channel. */
+    private static final int MAX_SPAN = 64 * 1024;
+    /** After so many bytes others of the loop have their turn. */
+    private static final int MAX_TURN = 512 * 1024;
+
+    private final Peer peer;
+    private final Node node;
+    private final Ring ring;
+    private final Spans spans;
+    private final int maxFrame;
+    private final AtomicLong fragmented = new AtomicLong();
+    private final Overflow overflow = new Overflow();
+
+    // Of the consumer.
+    private Channel channel;
+    private long turnBytes;
+
+    private final class Overflow {
+
+        private final ConcurrentLinkedQueue<Slot> frames = new ConcurrentLinkedQueue<>();
+        private final AtomicLong bytes = new AtomicLong();
+
+        Slot add(int length) {
+            if (bytes.addAndGet(length) > node.settings().overflow()) {
+                bytes.addAndGet(-length);
+                throw new MessagingException.RingFull("there is no room in the ring to node " + peer.id()
+                        + ", an event loop must not wait, and " + node.settings().overflow()
+                        + " bytes wait already: slow down, or send from another thread");
+            }
+            node.counters().overflowed();
+            Slot slot = new Slot();
+            slot.memory = Arena.ofAuto().allocate(length, Frame.ALIGNMENT);
+            slot.position = Peer.NO_TICKET;
+            slot.length = length;
+            return slot;
+        }
+
+        boolean isEmpty() {
+            return frames.isEmpty();
+        }
+
+        /** The consumer's: moves what there is room for. */
+        void move() {
+            Slot first;
+            while ((first = frames.peek()) != null) {
+                long position = ring.reserveAccepted(first.length);
+                if (position < 0) {
+                    return;
+                }
+                MemorySegment.copy(first.memory, Frame.HEADER, ring.memory(), ring.offset(position) + Frame.HEADER,
+                        first.length - Frame.HEADER);
+                ring.commit(position, first.length, first.kind, first.type);
+                frames.poll();
+                bytes.addAndGet(-first.length);
+            }
+        }
+    }
+
+    Outgoing(Peer peer, Node node) {
+        this.peer = peer;
+        this.node = node;
+        ring = new Ring(node.settings().ringCapacity());
+        maxFrame = Math.min(ring.maxFrame(), Fragments.LIMIT);
+        spans = new Spans(ring, peer::drainSoon);
+    }
+
+    Ring ring() {
+        return ring;
+    }
+
+    /** The longest frame, in bytes. */
+    int maxFrame() {
+        return maxFrame;
+    }
+
+    // ------------------------------------------------------------------------------------------- any thread
+
+    /**
+     * Writes a message into the ring.
+     *
+     * @param kind        of the frame
+     * @param correlation of a request or a response, or 0 of what has none
+     * @param wait        whether to wait for room
+     * @return its ticket, or {@link Peer#NO_TICKET} if it waits beside the ring
+     * @throws MessagingException.RingFull if there is no room
+     */
+    <T> long put(Outbox outbox, int kind, int type, long correlation, Codec<? super T> codec, T message, boolean wait) {
+        int prefix = kind == Frame.MESSAGE ? 0 : 8;
+        int body = codec.size(message);
+        if (body < 0 || body > node.settings().maxMessage()) {
+            throw new IllegalArgumentException("a message of " + body + " bytes (expected: 0 to "
+                    + node.settings().maxMessage() + ", which is maxMessage of this node)");
+        }
+        int length = Frame.HEADER + prefix + body;
+        if (length > maxFrame) {
+            return putFragments(outbox, kind, type, correlation, codec, message, prefix + body, wait);
+        }
+        Slot slot = reserve(outbox.slot, length, wait);
+        long position = slot.position;
+        Exporter exporter = outbox.exporter;
+        exporter.window(slot.memory, slot.offset + Frame.HEADER, slot.offset + length, null);
+        int written = Frame.SKIP;
+        try {
+            if (prefix != 0) {
+                exporter.putLong(correlation);
+            }
+            codec.write(message, exporter);
+            if (exporter.left() != 0) {
+                throw new IndexOutOfBoundsException("the codec has written " + exporter.left()
+                        + " bytes less than its size() has said");
+            }
+            written = kind;
+        } finally {
+            commit(slot, length, written, written == Frame.SKIP ? 0 : type);
+        }
+        return position;
+    }
+
+    private <T> long putFragments(Outbox outbox, int kind, int type, long correlation, Codec<? super T> codec, T message,
+                                  int total, boolean wait) {
+        Fragments fragments = outbox.fragments;
+        Exporter exporter = outbox.exporter;
+        fragments.begin(this, exporter, wait, fragmented.incrementAndGet(), kind, type, total);
+        boolean complete = false;
+        try {
+            if (kind != Frame.MESSAGE) {
+                exporter.putLong(correlation);
+            }
+            codec.write(message, exporter);
+            long first = fragments.end();
+            complete = true;
+            return first;
+        } finally {
+            if (!complete) {
+                fragments.abort();
+            }
+        }
+    }
+
+    /**
+     * Room for a frame.
+     *
+     * @param slot is told where it is, if that is in the ring
+     * @return that one, or another
+     */
+    Slot reserve(Slot slot, int length, boolean wait) {
+        long position = Ring.FULL;
+        if (overflow.isEmpty() || !node.isLoop()) {
+            position = ring.reserve(length);
+        }
+        if (position < 0) {
+            position = reserveSlowly(length, wait);
+            if (position == Ring.FULL) {
+                return overflow.add(length);
+            }
+        }
+        slot.memory = ring.memory();
+        slot.offset = ring.offset(position);
+        slot.position = position;
+        return slot;
+    }
+
+    /** @return {@link Ring#FULL} if the frame has to wait beside the ring */
+    private long reserveSlowly(int length, boolean wait) {
+        if (node.isLoop()) {
+            peer.drainHere();
+            return overflow.isEmpty() ? checked(ring.reserve(length)) : Ring.FULL;
+        }
+        node.counters().ringFull();
+        long limit = node.settings().sendTimeoutNanos();
+        long deadline = System.nanoTime() + limit;
+        for (;;) {
+            long position = checked(ring.reserve(length));
+            if (position >= 0) {
+                return position;
+            }
+            if (!wait) {
+                throw new MessagingException.RingFull("there is no room in the ring to node " + peer.id());
+            }
+            try {
+                if (!ring.waiters().await(() -> ring.hasRoom(length), true, deadline)) {
+                    throw new MessagingException.RingFull("there has been no room in the ring to node " + peer.id()
+                            + " for " + limit / 1_000_000 + " ms, which is the node's sendTimeout: the peer takes nothing");
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new MessagingException("interrupted while it waited for room in the ring to node " + peer.id(), e);
+            }
+        }
+    }
+
+    private long checked(long position) {
+        if (position == Ring.CLOSED) {
+            throw new MessagingException.NodeLost("this node has been closed", null);
+        }
+        return position;
+    }
+
+    void commit(Slot slot, int length, int kind, int type) {
+        if (slot.position == Peer.NO_TICKET) {
+            slot.kind = kind;
+            slot.type = type;
+            overflow.frames.add(slot);
+            if (ring.wake()) {
+                peer.wake();
+            }
+        } else if (ring.commit(slot.position, length, kind, type)) {
+            peer.wake();
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- the consumer
+
+    /** Up to which position messages have been given to a channel, or discarded. */
+    long taken() {
+        return ring.taken();
+    }
+
+    /** What has become of a {@link #send}. */
+    enum Sent {
+        /** The producer of the next frame wakes the loop. */
+        ASLEEP,
+        /** There is more to do at once. */
+        MORE,
+        /** There is more to do when the channel has sent something. */
+        WAITING
+    }
+
+    /** Writes what there is to a channel. */
+    Sent send(Channel to) {
+        channel = to;
+        turnBytes = 0;
+        boolean free;
+        for (;;) {
+            overflow.move();
+            free = spans.next() != null;
+            if (!free || turnBytes >= MAX_TURN || !ring.take(MAX_SPAN, this)) {
+                break;
+            }
+        }
+        channel = null;
+        if (turnBytes > 0) {
+            node.counters().flushed();
+            to.flush();
+        }
+        return rest(free);
+    }
+
+    /** Takes what there is, and sends it nowhere. */
+    Sent discard() {
+        channel = null;
+        boolean free;
+        do {
+            overflow.move();
+            free = spans.next() != null;
+        } while (free && ring.take(ring.capacity(), this));
+        return rest(free);
+    }
+
+    private Sent rest(boolean free) {
+        if (!free && !spans.areThere()) {
+            return Sent.WAITING;
+        }
+        if (!overflow.isEmpty()) {
+            // Until the channel has sent something, if that is what keeps the ring full.
+            return ring.hasCommitted() || !spans.tellWhenFree() ? Sent.MORE : Sent.WAITING;
+        }
+        return !ring.hasCommitted() && ring.sleep() && overflow.isEmpty() ? Sent.ASLEEP : Sent.MORE;
+    }
+
+    @Override
+    public void set(long position, int offset, int length, int bytes, int frames) {
+        if (channel == null) {
+            spans.discard(position + length);
+            return;
+        }
+        turnBytes += length;
+        node.counters().sent(frames, bytes);
+        channel.write(spans.begin(offset, bytes, position + length), channel.voidPromise());
+    }
+
+    /** Whether there is nothing to take; then the producer of the next frame wakes the loop. */
+    boolean rests() {
+        return overflow.isEmpty() && !ring.hasCommitted() && ring.sleep() && overflow.isEmpty();
+    }
+
+    /** Whether there is nothing that nobody has taken. */
+    boolean isEmpty() {
+        return overflow.isEmpty() && ring.tail() == ring.taken();
+    }
+
+    void close() {
+        ring.close();
+    }
+}

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.messaging;
+
+import io.netty.channel.EventLoop;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Another node, as this one sees it: messages and requests to it. Any thread may call; {@link Node#peer} gives it.
+ * <p>
+ * A connection is made when there is something to send. Messages that were not sent when a connection was lost go over the
+ * next one; those that were are told as {@linkplain NodeListener#undelivered undelivered}, unless the peer has acknowledged
+ * that they reached its handlers.
+ */
+public final class Peer {
+
+    /** Instead of a ticket: the message was sent by an event loop, and waits until the ring has room. */
+    public static final long NO_TICKET = -1;
+
+    /** What is known of a message. */
+    public enum Delivery {
+        /** It waits, or is on its way. */
+        PENDING,
+        /** The peer's handler had it; of a handler in a pool: it is in that pool's queue. */
+        DELIVERED,
+        /** {@link NodeListener#undelivered} has been told. */
+        UNDELIVERED
+    }
+
+    private static final long RETRY_MILLIS = 50;
+    /** After a node could not be reached, so long messages to it are given up at once. */
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    private final Node node;
+    private final int id;
+    private final EventLoop home;
+    private final Outgoing outgoing;
+    private final Inbox inbox;
+    private final Runnable drain = this::drain;
+    private final AtomicLong acknowledged = new AtomicLong();
+    /** Requests with a smaller ticket ended when a connection was lost. */
+    private volatile long lostBelow;
+    /** Where messages go, or {@code null}. Changed with this object's lock, and on its own loop if it is to be another. */
+    private volatile Connection current;
+    /** Of the thread that drains. */
+    private boolean draining;
+
+    // With the lock.
+    private final List<Connection> connections = new ArrayList<>();
+    private final TicketRanges undelivered = new TicketRanges();
+    private long incarnation;
+    private boolean connecting;
+    private long reachDeadlineNanos;
+    private boolean paused;
+    private long pauseEndNanos;
+    private boolean closed;
+
+    Peer(Node node, int id, EventLoop home) {
+        this.node = node;
+        this.id = id;
+        this.home = home;
+        outgoing = new Outgoing(this, node);
+        inbox = new Inbox(node.executor());
+    }
+
+    /** The node's id. */
+    public int id() {
+        return id;
+    }
+
+    // ------------------------------------------------------------------------------------------- messages
+
+    /**
+     * Sends a message. If the ring has no room, a thread waits for it; an event loop does not, and its message is kept until
+     * there is room. When the method returns, the message object may be used again.
+     *
+     * @return the message's ticket: later messages have larger ones; or {@link #NO_TICKET}
+     * @throws MessagingException.RingFull if there was no room within the node's {@code sendTimeout}, or too much of what
+     *                                     event loops have sent waits already
+     * @throws MessagingException.NodeLost if this node has been closed
+     * @throws IllegalArgumentException    if the message is too large
+     */
+    public <T> long send(MessageType<T> type, T message) {
+        return put(Frame.MESSAGE, type.number(), 0, type.codec(), message, true);
+    }
+
+    /**
+     * The same, but if there is no room no thread waits.
+     *
+     * @throws MessagingException.RingFull if there is no room now
+     */
+    public <T> long trySend(MessageType<T> type, T message) {
+        return put(Frame.MESSAGE, type.number(), 0, type.codec(), message, false);
+    }
+
+    private <T> long put(int kind, int type, long correlation, Codec<? super T> codec, T message, boolean wait) {
+        Outbox outbox = Outbox.begin();
+        try {
+            return outgoing.put(outbox, kind, type, correlation, codec, message, wait);
+        } finally {
+            outbox.end();
+        }
+    }
+
+    <T> void answer(int kind, int type, long correlation, Codec<? super T> codec, T message) {
+        put(kind, type, correlation, codec, message, true);
+    }
+
+    /** What is known of the message with that ticket. */
+    public Delivery delivery(long ticket) {
+        synchronized (this) {
+            if (undelivered.contains(ticket)) {
+                return Delivery.UNDELIVERED;
+            }
+        }
+        return ticket < acknowledged.get() ? Delivery.DELIVERED : Delivery.PENDING;
+    }
+
+    // ------------------------------------------------------------------------------------------- requests
+
+    /**
+     * Sends a request and waits for the response: the thread spins for the node's {@code requestSpin}, and then parks. Not for
+     * event loops.
+     *
+     * @param timeout more than 0
+     * @return the response, the caller's to release if its codec has a pool
+     * @throws MessagingException    of {@link #send}; {@link MessagingException.RequestTimeout},
+     *                               {@link MessagingException.RequestRefused}, {@link MessagingException.NodeLost}; or if the
+     *                               thread is interrupted, whose status stays
+     * @throws IllegalStateException if an event loop of the node calls
+     */
+    @SuppressWarnings("unchecked")
+    public <Q, R> R request(RequestType<Q, R> type, Q request, Duration timeout) {
+        if (node.isLoop()) {
+            throw new IllegalStateException("an event loop must not wait for a response; use requestAsync");
+        }
+        Outbox outbox = Outbox.begin();
+        Waiter waiter = outbox.waiter;
+        boolean reusable = false;
+        try {
+            waiter.begin();
+            begin(waiter, type, timeout, false);
+            send(outbox, waiter, type, request);
+            if (!waiter.await(node.settings().requestSpinNanos(), waiter.deadlineNanos)) {
+                if (node.requests().take(waiter.correlation) != null) {
+                    reusable = true;
+                    if (Thread.currentThread().isInterrupted()) {
+                        node.requests().cancelled();
+                        throw new MessagingException("interrupted while it waited for a response of node " + id);
+                    }
+                    throw node.requests().timeout(waiter);
+                }
+                waiter.awaitFinish();
+            }
+            reusable = true;
+            return (R) waiter.result();
+        } finally {
+            if (!reusable) {
+                outbox.waiter = new Waiter();
+            }
+            outbox.end();
+        }
+    }
+
+    /**
+     * Sends a request. The future completes on an event loop, and its dependents must not block. Cancelling it ends the
+     * request on this side; the peer handles it nevertheless.
+     *
+     * @param timeout more than 0; kept to 10 ms
+     */
+    public <Q, R> CompletableFuture<R> requestAsync(RequestType<Q, R> type, Q request, Duration timeout) {
+        FuturePending<R> pending = new FuturePending<>(node.requests());
+        sendAsync(pending, type, request, timeout);
+        return pending.future();
+    }
+
+    /**
+     * The same with a callback.
+     *
+     * @param timeout more than 0; kept to 10 ms
+     */
+    public <Q, R> void requestAsync(RequestType<Q, R> type, Q request, Duration timeout, ResponseHandler<R> handler) {
+        sendAsync(new CallbackPending<>(Objects.requireNonNull(handler, "handler")), type, request, timeout);
+    }
+
+    private <Q, R> void sendAsync(Pending pending, RequestType<Q, R> type, Q request, Duration timeout) {
+        Outbox outbox = Outbox.begin();
+        try {
+            begin(pending, type, timeout, true);
+            send(outbox, pending, type, request);
+        } finally {
+            outbox.end();
+        }
+    }
+
+    private void begin(Pending pending, RequestType<?, ?> type, Duration timeout, boolean timed) {
+        long nanos = timeout.toNanos();
+        if (nanos <= 0) {
+            throw new IllegalArgumentException("timeout of a request: " + timeout + " (expected: more than 0)");
+        }
+        pending.peer = this;
+        pending.codec = type.response();
+        pending.deadlineNanos = System.nanoTime() + nanos;
+        pending.isTimed = timed;
+        node.requests().add(pending);
+    }
+
+    private <Q> void send(Outbox outbox, Pending pending, RequestType<Q, ?> type, Q request) {
+        long correlation = pending.correlation;
+        boolean sent = false;
+        try {
+            long ticket = outgoing.put(outbox, Frame.REQUEST, type.number(), correlation, type.request(), request, true);
+            sent = true;
+            long position = ticket == NO_TICKET ? outgoing.ring().tail() : ticket;
+            // Somebody else may have answered it and use it again by now; then nobody looks at it.
+            if (pending.correlation == correlation) {
+                pending.ticket = position;
+                if (position < lostBelow && node.requests().take(correlation) == pending) {
+                    pending.fail(new MessagingException.NodeLost("the connection to node " + id + " was lost", null));
+                }
+            }
+        } finally {
+            if (!sent) {
+                node.requests().take(correlation);
+            }
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- the loop
+
+    private EventLoop loop() {
+        Connection connection = current;
+        return connection == null ? home : connection.loop();
+    }
+
+    /** There is something to send; the consumer was asleep. */
+    void wake() {
+        Connection connection = current;
+        EventLoop loop = connection == null ? home : connection.loop();
+        if (!loop.inEventLoop()) {
+            node.counters().woken();
+            execute(loop);
+        } else if (draining) {
+            execute(loop);
+        } else if (connection == null || !connection.turn().defer(this)) {
+            drain();
+        }
+    }
+
+    private void execute(EventLoop loop) {
+        try {
+            loop.execute(drain);
+        } catch (RejectedExecutionException e) {
+            // The loops have been shut down under the node. What was sent stays where it is.
+            Node.LOGGER.debug("Nothing can be sent to node {} any more.", id, e);
+        }
+    }
+
+    void drainSoon() {
+        execute(loop());
+    }
+
+    /** An event loop has found no room: if it is the one that can make room, it does so now. */
+    void drainHere() {
+        if (!draining && loop().inEventLoop()) {
+            drain();
+        }
+    }
+
+    /** Sends what there is. On any thread, but what is done is done on the right one. */
+    void drain() {
+        Connection connection = current;
+        EventLoop loop = connection == null ? home : connection.loop();
+        if (!loop.inEventLoop() || draining) {
+            execute(loop);
+        } else if (connection == null) {
+            drainUnconnected();
+        } else {
+            Outgoing.Sent sent;
+            draining = true;
+            try {
+                sent = outgoing.send(connection.channel());
+            } finally {
+                draining = false;
+            }
+            connection.used();
+            if (sent == Outgoing.Sent.MORE) {
+                execute(loop);
+            }
+        }
+    }
+
+    private synchronized void drainUnconnected() {
+        if (current != null) {
+            execute(loop());
+        } else if (outgoing.rests()) {
+            return;
+        } else if (closed || paused && System.nanoTime() - pauseEndNanos < 0) {
+            giveUp(new MessagingException.NodeLost(closed ? "this node has been closed"
+                    : "node " + id + " could not be reached a moment ago", null));
+        } else if (!connecting && connections.stream().noneMatch(Connection::isUsable)) {
+            // A connection that is there waits until the one before has ended, and then sends.
+            connecting = true;
+            paused = false;
+            reachDeadlineNanos = System.nanoTime() + node.settings().reachTimeoutNanos();
+            node.connect(this, home);
+        }
+    }
+
+    /** With the lock, while there is no connection. */
+    private void giveUp(MessagingException cause) {
+        long from = outgoing.taken();
+        Outgoing.Sent left = outgoing.discard();
+        tell(from, outgoing.taken(), cause, true);
+        if (left == Outgoing.Sent.MORE) {
+            execute(home);
+        }
+    }
+
+    private void tell(long from, long to, Throwable cause, boolean requestsToo) {
+        if (from < to) {
+            undelivered.add(from, to);
+            node.counters().undelivered();
+            node.told(listener -> listener.undelivered(this, from, to, cause));
+        }
+        if (requestsToo) {
+            lostBelow = Math.max(lostBelow, to);
+            node.requests().fail(this, to, cause instanceof MessagingException lost ? lost
+                    : new MessagingException.NodeLost("the connection to node " + id + " was lost", cause));
+        }
+    }
+
+    /** An attempt to connect has failed. */
+    void unreachable(Throwable cause) {
+        synchronized (this) {
+            if (!connecting) {
+                return;
+            }
+            if (current == null && !closed && System.nanoTime() - reachDeadlineNanos < 0) {
+                home.schedule(() -> node.connect(this, home), RETRY_MILLIS, TimeUnit.MILLISECONDS);
+                return;
+            }
+            connecting = false;
+            if (current == null) {
+                paused = true;
+                pauseEndNanos = System.nanoTime() + PAUSE_NANOS;
+                giveUp(new MessagingException.NodeLost("node " + id + " cannot be reached: " + cause.getMessage(), cause));
+            }
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- connections
+
+    /** A connection knows whom it leads to. On its loop. */
+    void ready(Connection connection, long itsIncarnation) {
+        boolean first;
+        synchronized (this) {
+            if (incarnation != itsIncarnation) {
+                // It has been started again; what the one before has not acknowledged, this one has not either.
+                connections.forEach(before -> before.fail(new MessagingException.NodeLost(
+                        "node " + id + " has been started again", null)));
+                incarnation = itsIncarnation;
+            }
+            first = connections.isEmpty();
+            connections.add(connection);
+            connecting &= !connection.isDialed();
+            paused = false;
+            use(connection);
+        }
+        if (first) {
+            node.told(listener -> listener.connected(this));
+        }
+        drain();
+    }
+
+    /**
+     * With the lock: messages go over this one, if they go nowhere. Not before the one that they went over has ended: what
+     * comes by two connections comes in any order.
+     */
+    private void use(Connection connection) {
+        if (current == null && connection.isUsable()
+                && connections.stream().noneMatch(before -> before != connection && before.sentUpTo() >= 0)) {
+            connection.sendsFrom(outgoing.taken());
+            current = connection;
+        }
+    }
+
+    /** Nothing is sent over it any more; on its loop. */
+    synchronized void abandon(Connection connection) {
+        if (current == connection) {
+            connection.sendsUpTo(outgoing.taken());
+            current = null;
+            connections.forEach(this::use);
+        }
+    }
+
+    /** It has ended; on its loop. */
+    void lost(Connection connection, Throwable cause, boolean inOrder) {
+        boolean last;
+        synchronized (this) {
+            abandon(connection);
+            connections.remove(connection);
+            connections.forEach(this::use);
+            last = connections.isEmpty();
+            long from = connection.unacknowledgedFrom();
+            long to = connection.sentUpTo();
+            if (to >= 0) {
+                tell(from, to, cause == null ? new MessagingException.NodeLost("node " + id + " has closed the connection",
+                        null) : cause, !inOrder || from < to);
+            }
+        }
+        if (last) {
+            node.told(listener -> listener.disconnected(this, inOrder ? null : cause));
+        }
+        drainSoon();
+    }
+
+    void acknowledged(long position) {
+        acknowledged.accumulateAndGet(position, Math::max);
+    }
+
+    Outgoing outgoing() {
+        return outgoing;
+    }
+
+    Inbox inbox() {
+        return inbox;
+    }
+
+    synchronized List<Connection> connections() {
+        return List.copyOf(connections);
+    }
+
+    /** Whether all that was sent has been acknowledged or told. */
+    boolean isSettled() {
+        synchronized (this) {
+            Connection connection = current;
+            return outgoing.isEmpty() && (connection == null || acknowledged.get() >= outgoing.taken()
+                    || undelivered.contains(outgoing.taken() - 1));
+        }
+    }
+
+    /** No message is taken any more. */
+    void close() {
+        outgoing.close();
+    }
+
+    /** What has not been sent will not be. */
+    void end() {
+        synchronized (this) {
+            closed = true;
+            node.requests().fail(this, Long.MAX_VALUE, new MessagingException.NodeLost("this node has been closed", null));
+        }
+        drainSoon();
+    }
+
+    @Override
+    public String toString() {
+        return "node " + id;
+    }
+}

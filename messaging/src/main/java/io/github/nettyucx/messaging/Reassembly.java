@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.messaging;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.util.collection.LongObjectHashMap;
+import io.netty.util.collection.LongObjectMap;
+
+/** Messages of one connection that come in fragments, until they are complete. Only for its event loop. */
+final class Reassembly {
+
+    /** At the same time: as many threads of the sender as may be in the middle of one. */
+    private static final int MAX_MESSAGES = 1024;
+
+    private static final class Message {
+
+        private final ByteBuf bytes;
+        private final int total;
+        private final int kind;
+        private final long begin;
+
+        private Message(ByteBuf bytes, int total, int kind, long begin) {
+            this.bytes = bytes;
+            this.total = total;
+            this.kind = kind;
+            this.begin = begin;
+        }
+    }
+
+    /** Is given complete messages. */
+    interface Sink {
+
+        void message(int kind, int type, ByteBuf buffer, int begin, int end);
+    }
+
+    private final ByteBufAllocator allocator;
+    private final int maxMessage;
+    private final Sink sink;
+    private final LongObjectMap<Message> messages = new LongObjectHashMap<>();
+
+    Reassembly(ByteBufAllocator allocator, int maxMessage, Sink sink) {
+        this.allocator = allocator;
+        this.maxMessage = maxMessage;
+        this.sink = sink;
+    }
+
+    /**
+     * The rest of a message whose beginning went over an earlier connection, or was given up before there was one, is
+     * thrown away: its sender is told that the message is undelivered.
+     *
+     * @param position of the frame in the sender's stream
+     * @throws IllegalArgumentException if the frame makes no sense, or the message is too large
+     */
+    void fragment(int type, ByteBuf buffer, int begin, int end, long position) {
+        int prefix = Fragments.HEADER - Frame.HEADER;
+        if (end - begin < prefix) {
+            throw new IllegalArgumentException("a fragment of " + (end - begin) + " bytes");
+        }
+        long number = buffer.getLongLE(begin);
+        int total = buffer.getIntLE(begin + 8);
+        int kindAndFirst = buffer.getIntLE(begin + 12);
+        int length = end - begin - prefix;
+        Message message = messages.get(number);
+        if (message == null) {
+            if ((kindAndFirst & Fragments.FIRST) == 0) {
+                return;
+            }
+            if (total < length || total > maxMessage + 8L || messages.size() >= MAX_MESSAGES) {
+                throw new IllegalArgumentException("a message of " + total + " bytes (expected: up to " + maxMessage
+                        + ", which is maxMessage of this node)");
+            }
+            // It grows as the bytes come.
+            message = new Message(allocator.directBuffer(Math.min(total, 4 * Fragments.LIMIT), total), total,
+                    kindAndFirst & ~Fragments.FIRST, position);
+            messages.put(number, message);
+        }
+        if (length > message.total - message.bytes.writerIndex()) {
+            throw new IllegalArgumentException("a fragment is longer than the rest of its message");
+        }
+        message.bytes.writeBytes(buffer, begin + prefix, length);
+        if (message.bytes.writerIndex() == message.total) {
+            messages.remove(number);
+            try {
+                sink.message(message.kind, type, message.bytes, 0, message.total);
+            } finally {
+                message.bytes.release();
+            }
+        }
+    }
+
+    void abort(long number) {
+        Message message = messages.remove(number);
+        if (message != null) {
+            message.bytes.release();
+        }
+    }
+
+    /** How far everything is complete, if it has been received up to a position. */
+    long complete(long received) {
+        long complete = received;
+        if (!messages.isEmpty()) {
+            for (Message message : messages.values()) {
+                complete = Math.min(complete, message.begin);
+            }
+        }
+        return complete;
+    }
+
+    void close() {
+        messages.values().forEach(message -> message.bytes.release());
+        messages.clear();
+    }
+}

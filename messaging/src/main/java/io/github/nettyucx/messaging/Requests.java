@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.messaging;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * The requests of a node that have not been answered, by their correlations: numbers that are not used again, whose low bits
+ * say where the request is kept. Any thread may call.
+ */
+final class Requests {
+
+    static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    /** Instead of a correlation: nobody has the slot, or somebody is about to fill or empty it. */
+    private static final long FREE = 0;
+    private static final long CHANGING = -1;
+
+    private final Node node;
+    /** Who sets a slot's correlation from what it was to {@link #CHANGING} has the slot; correlations do not come again. */
+    private final AtomicLongArray correlations;
+    private final AtomicReferenceArray<Pending> pending;
+    private final int mask;
+    private final AtomicLong next = new AtomicLong(1);
+    /** Whether somebody is going to look at deadlines. */
+    private final AtomicBoolean watched = new AtomicBoolean();
+    private final Runnable watch = this::watch;
+
+    /** @param capacity how many there may be at the same time: a power of two */
+    Requests(Node node, int capacity) {
+        this.node = node;
+        correlations = new AtomicLongArray(capacity);
+        pending = new AtomicReferenceArray<>(capacity);
+        mask = capacity - 1;
+    }
+
+    /** @throws MessagingException if there are too many */
+    void add(Pending request) {
+        for (int i = 0; i <= mask; i++) {
+            long correlation = next.getAndIncrement();
+            int slot = (int) correlation & mask;
+            if (correlations.get(slot) == FREE && correlations.compareAndSet(slot, FREE, CHANGING)) {
+                request.correlation = correlation;
+                request.ticket = Long.MAX_VALUE;
+                pending.setPlain(slot, request);
+                correlations.set(slot, correlation);
+                node.counters().requested();
+                if (request.isTimed && !watched.get() && watched.compareAndSet(false, true)) {
+                    node.timer().schedule(watch, TICK_NANOS, TimeUnit.NANOSECONDS);
+                }
+                return;
+            }
+        }
+        throw new MessagingException(mask + 1 + " requests have not been answered, which is maxRequests of this node");
+    }
+
+    /** Takes the request with that correlation, or {@code null} if it has ended; then its end is the caller's matter. */
+    Pending take(long correlation) {
+        int slot = (int) correlation & mask;
+        if (correlation <= 0 || !correlations.compareAndSet(slot, correlation, CHANGING)) {
+            return null;
+        }
+        Pending request = pending.getPlain(slot);
+        pending.setPlain(slot, null);
+        correlations.set(slot, FREE);
+        return request;
+    }
+
+    void late() {
+        node.counters().late();
+    }
+
+    void cancelled() {
+        node.counters().cancelled();
+    }
+
+    /** Ends those of a peer whose ticket is below a limit. */
+    void fail(Peer peer, long below, MessagingException cause) {
+        for (int i = 0; i <= mask; i++) {
+            long correlation = correlations.get(i);
+            Pending request = pending.get(i);
+            // If it is another request by now, its correlation is another, too.
+            if (correlation > 0 && request != null && request.peer == peer && request.ticket < below
+                    && take(correlation) == request) {
+                node.counters().requestFailed();
+                request.fail(cause);
+            }
+        }
+    }
+
+    private void watch() {
+        long now = System.nanoTime();
+        boolean more = false;
+        for (int i = 0; i <= mask; i++) {
+            long correlation = correlations.get(i);
+            Pending request = pending.get(i);
+            if (correlation == FREE || request == null || !request.isTimed) {
+                continue;
+            }
+            if (request.deadlineNanos - now <= 0 && take(correlation) == request) {
+                request.fail(timeout(request));
+            } else {
+                more = true;
+            }
+        }
+        if (!more) {
+            watched.set(false);
+            // One may have come that has seen that we watch.
+            if (!hasTimed() || !watched.compareAndSet(false, true)) {
+                return;
+            }
+        }
+        node.timer().schedule(watch, TICK_NANOS, TimeUnit.NANOSECONDS);
+    }
+
+    private boolean hasTimed() {
+        for (int i = 0; i <= mask; i++) {
+            long correlation = correlations.get(i);
+            Pending request = pending.get(i);
+            if (correlation == CHANGING || correlation != FREE && request != null && request.isTimed) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    MessagingException timeout(Pending request) {
+        node.counters().timedOut();
+        return new MessagingException.RequestTimeout("node " + request.peer.id()
+                + " has not answered in time; it may have handled the request");
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.messaging;
+
+/**
+ * Is told how a request ends, once, on an event loop.
+ *
+ * @param <R> the class of the response
+ */
+public interface ResponseHandler<R> {
+
+    /**
+     * @param response the handler's to release, if its codec has a pool
+     */
+    void onResponse(R response);
+
+    /**
+     * @param cause why there is no response
+     */
+    void onFailure(MessagingException cause);
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.messaging;
+
+import io.github.nettyucx.channel.UcxChannelOption;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
+import io.netty.handler.ssl.util.SelfSignedCertificate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.net.Socket;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Connections are made when needed, kept up to a limit, and made again. */
+@Timeout(60)
+class ConnectionsTest {
+
+    private static final MessageType<String> TEXT = new MessageType<>(1, StringCodec.INSTANCE);
+
+    private static final class Told implements NodeListener {
+
+        final LinkedBlockingQueue<String> events = new LinkedBlockingQueue<>();
+
+        @Override
+        public void undelivered(Peer peer, long from, long to, Throwable cause) {
+            events.add("undelivered " + peer.id() + " " + from + " " + to + ": " + cause.getMessage());
+        }
+
+        @Override
+        public void connected(Peer peer) {
+            events.add("connected " + peer.id());
+        }
+
+        @Override
+        public void disconnected(Peer peer, Throwable cause) {
+            events.add("disconnected " + peer.id() + (cause == null ? " in order" : ""));
+        }
+
+        String next() throws InterruptedException {
+            String event = events.poll(15, TimeUnit.SECONDS);
+            assertTrue(event != null, "nothing was told");
+            return event;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theLeastRecentlyUsedIsClosedAndMadeAgainAndNothingIsLost(TestTransport transport) throws Exception {
+        int rounds = 20;
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            var told = new Told();
+            Node one = nodes.start(1, builder -> builder.maxConnections(2).listener(told));
+            var received = new AtomicInteger[6];
+            var answered = new AtomicInteger();
+            one.onMessage(TEXT, (from, message) -> answered.incrementAndGet());
+            for (int id = 2; id < 6; id++) {
+                var count = new AtomicInteger();
+                received[id] = count;
+                nodes.start(id).onMessage(TEXT, (from, message) -> {
+                    if (message.equals("" + count.get())) {
+                        count.incrementAndGet();
+                    }
+                    from.send(TEXT, message);
+                });
+            }
+            for (int round = 0; round < rounds; round++) {
+                for (int id = 2; id < 6; id++) {
+                    one.peer(id).send(TEXT, "" + round);
+                }
+            }
+            MessagesTest.await("all", () -> answered.get() == 4 * rounds);
+            for (int id = 2; id < 6; id++) {
+                assertEquals(rounds, received[id].get());
+            }
+            MessagesTest.await("the limit", () -> one.metrics().connections() <= 2);
+            assertEquals(0, one.metrics().connectionsLost());
+            assertEquals(0, one.metrics().undelivered());
+            assertTrue(one.metrics().connectionsClosed() >= 2);
+            assertEquals("connected", told.next().split(" ")[0]);
+            // The one that was closed works as before.
+            one.peer(2).send(TEXT, "" + rounds);
+            MessagesTest.await("again", () -> received[2].get() == rounds + 1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void bothConnectAtTheSameTime(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = nodes.start(1);
+            Node two = nodes.start(2);
+            var atOne = new AtomicInteger();
+            var atTwo = new AtomicInteger();
+            one.onMessage(TEXT, (from, message) -> atOne.incrementAndGet());
+            two.onMessage(TEXT, (from, message) -> atTwo.incrementAndGet());
+            Thread other = Thread.ofPlatform().start(() -> {
+                for (int i = 0; i < 1000; i++) {
+                    two.peer(1).send(TEXT, "x");
+                }
+            });
+            for (int i = 0; i < 1000; i++) {
+                one.peer(2).send(TEXT, "x");
+            }
+            other.join();
+            MessagesTest.await("all", () -> atOne.get() == 1000 && atTwo.get() == 1000);
+            assertEquals(0, one.metrics().undelivered() + two.metrics().undelivered());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatIsSentToNobodyIsTold(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            var told = new Told();
+            // Both are sent before it ends, and so are told of together.
+            Node one = nodes.start(1, builder -> builder.reachTimeout(Duration.ofSeconds(2)).listener(told));
+            long ticket = one.peer(7).send(TEXT, "nobody");
+            long last = one.peer(7).send(TEXT, "nobody");
+            assertTrue(told.next().startsWith("undelivered 7 0 " + (2 * (last - ticket)) + ": node 7 cannot be reached"));
+            assertEquals(Peer.Delivery.UNDELIVERED, one.peer(7).delivery(ticket));
+            assertEquals(Peer.Delivery.UNDELIVERED, one.peer(7).delivery(last));
+            // When it is there it is found.
+            var received = new AtomicInteger();
+            nodes.start(7).onMessage(TEXT, (from, message) -> received.incrementAndGet());
+            MessagesTest.await("found", () -> {
+                long next = one.peer(7).send(TEXT, "there");
+                while (one.peer(7).delivery(next) == Peer.Delivery.PENDING) {
+                    Thread.onSpinWait();
+                }
+                return one.peer(7).delivery(next) == Peer.Delivery.DELIVERED;
+            });
+            assertEquals(1, received.get());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anAddressOfAnotherNodeIsRefused(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            var told = new Told();
+            Node one = nodes.start(1, builder -> builder.reachTimeout(Duration.ofMillis(200)).listener(told));
+            nodes.start(2);
+            nodes.addresses.put(3, nodes.addresses.get(2));
+            one.peer(3).send(TEXT, "for 3");
+            assertTrue(told.next().startsWith("undelivered 3 "));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aStrangerDoesNoHarm(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = nodes.start(1);
+            Node two = nodes.start(2);
+            var received = new AtomicInteger();
+            two.onMessage(TEXT, (from, message) -> received.incrementAndGet());
+            try (Socket stranger = new Socket()) {
+                stranger.connect((InetSocketAddress) two.address());
+                stranger.getOutputStream().write("GET / HTTP/1.1\r\n\r\nand so on, for more than a HELLO has".getBytes());
+                stranger.setSoTimeout(15_000);
+                int read;
+                do {
+                    read = stranger.getInputStream().read(new byte[100]);
+                } while (read > 0);
+                assertEquals(-1, read);
+            }
+            one.peer(2).send(TEXT, "x");
+            MessagesTest.await("a friend", () -> received.get() == 1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void overTls(TestTransport transport) throws Exception {
+        var certificate = new SelfSignedCertificate();
+        SslContext server = SslContextBuilder.forServer(certificate.certificate(), certificate.privateKey()).build();
+        SslContext client = SslContextBuilder.forClient().trustManager(InsecureTrustManagerFactory.INSTANCE).build();
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            List<Node> both = new ArrayList<>();
+            for (int id = 1; id <= 2; id++) {
+                both.add(nodes.start(id, builder -> builder.handlers(
+                        channel -> channel.pipeline().addLast(client.newHandler(channel.alloc())),
+                        channel -> channel.pipeline().addLast(server.newHandler(channel.alloc())))));
+            }
+            var received = new AtomicInteger();
+            both.get(1).onMessage(TEXT, (from, message) -> received.addAndGet(message.length()));
+            for (int i = 0; i < 2000; i++) {
+                both.get(0).peer(2).send(TEXT, "x".repeat(i));
+            }
+            MessagesTest.await("all", () -> received.get() == 1999 * 1000);
+        } finally {
+            certificate.delete();
+        }
+    }
+
+    @Test
+    void aSharedSecretKeepsOthersOut() throws Exception {
+        try (var nodes = new TestTransport.Nodes(TestTransport.UCX)) {
+            var told = new Told();
+            byte[] secret = "a secret of at least thirty-two bytes".getBytes();
+            byte[] other = "another secret of thirty-two bytes or more".getBytes();
+            Node one = nodes.start(1, builder -> builder.option(UcxChannelOption.SHARED_SECRET, secret));
+            Node two = nodes.start(2, builder -> builder.option(UcxChannelOption.SHARED_SECRET, secret));
+            Node three = nodes.start(3, builder -> builder.option(UcxChannelOption.SHARED_SECRET, other).listener(told)
+                    .reachTimeout(Duration.ofMillis(200)));
+            var received = new LinkedBlockingQueue<Integer>();
+            two.onMessage(TEXT, (from, message) -> received.add(from.id()));
+            three.peer(2).send(TEXT, "x");
+            assertTrue(told.next().startsWith("undelivered 2 "));
+            one.peer(2).send(TEXT, "x");
+            assertEquals(1, received.poll(10, TimeUnit.SECONDS));
+            assertEquals(0, received.size());
+        }
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.messaging;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+class ReassemblyTest {
+
+    private static final int TYPE = 7;
+    private static final int MAX_MESSAGE = 1000;
+
+    private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
+    private final List<String> messages = new ArrayList<>();
+    private final Reassembly reassembly = new Reassembly(allocator, MAX_MESSAGE,
+            (kind, type, buffer, begin, end) -> messages.add(kind + " " + type + " " + (end - begin)));
+
+    @AfterEach
+    void nothingIsLeft() {
+        reassembly.close();
+        assertEquals(0, allocator.metric().usedDirectMemory());
+    }
+
+    private void fragment(long number, int total, boolean first, int length, long position) {
+        ByteBuf frame = allocator.directBuffer();
+        try {
+            frame.writeLongLE(number).writeIntLE(total).writeIntLE(first ? Frame.MESSAGE | Fragments.FIRST : Frame.MESSAGE)
+                    .writeZero(length);
+            reassembly.fragment(TYPE, frame, 0, frame.writerIndex(), position);
+        } finally {
+            frame.release();
+        }
+    }
+
+    @Test
+    void aMessageIsThereWhenItsLastFragmentHasCome() {
+        fragment(1, 30, true, 10, 100);
+        fragment(2, 20, true, 10, 200);
+        assertEquals(100, reassembly.complete(300));
+        fragment(1, 30, false, 20, 300);
+        assertEquals(List.of(Frame.MESSAGE + " " + TYPE + " 30"), messages);
+        assertEquals(200, reassembly.complete(400));
+        reassembly.abort(2);
+        assertEquals(400, reassembly.complete(400));
+    }
+
+    /** Its first fragments were lost with the connection before. It must not keep the others from being acknowledged. */
+    @Test
+    void theRestOfAMessageThatBeganOnAnotherConnectionIsThrownAway() {
+        fragment(1, 30, false, 10, 0);
+        fragment(1, 30, false, 10, 100);
+        assertEquals(200, reassembly.complete(200));
+        reassembly.abort(1);
+        assertEquals(List.of(), messages);
+    }
+
+    @Test
+    void whatMakesNoSenseIsRefused() {
+        assertThrows(IllegalArgumentException.class, () -> fragment(1, MAX_MESSAGE + 9, true, 10, 0));
+        assertThrows(IllegalArgumentException.class, () -> fragment(1, 9, true, 10, 0));
+        fragment(2, 30, true, 20, 0);
+        assertThrows(IllegalArgumentException.class, () -> fragment(2, 30, false, 20, 100));
+    }
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.messaging;
+
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Each request ends once: with its own response, or with the reason why there is none. */
+@Timeout(60)
+class RequestsTest {
+
+    private static final RequestType<String, String> ASK =
+            new RequestType<>(1, StringCodec.INSTANCE, StringCodec.INSTANCE);
+    private static final RequestType<String, String> ASK_POOL =
+            new RequestType<>(2, StringCodec.INSTANCE, StringCodec.INSTANCE, Dispatch.POOL);
+    private static final Duration LONG = Duration.ofSeconds(20);
+
+    private static <T extends Throwable> T failure(Class<T> type, CompletableFuture<?> future) {
+        return assertInstanceOf(type, assertThrows(CompletionException.class, future::join).getCause());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void manyThreadsGetTheirOwnResponses(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = nodes.start(1);
+            Node two = nodes.start(2);
+            two.onRequest(ASK, (from, request, responder) -> responder.respond("loop " + request));
+            two.onRequest(ASK_POOL, (from, request, responder) -> responder.respond("pool " + request));
+            var failure = new AtomicReference<Throwable>();
+            List<Thread> threads = new ArrayList<>();
+            for (int t = 0; t < 4; t++) {
+                int thread = t;
+                threads.add(Thread.ofPlatform().start(() -> {
+                    try {
+                        List<CompletableFuture<String>> futures = new ArrayList<>();
+                        for (int i = 0; i < 200; i++) {
+                            String question = thread + " " + i + "?".repeat(i == 100 ? 200_000 : 1);
+                            assertEquals("loop " + question, one.peer(2).request(ASK, question, LONG));
+                            assertEquals("pool " + question, one.peer(2).request(ASK_POOL, question, LONG));
+                            futures.add(one.peer(2).requestAsync(ASK, question, LONG));
+                        }
+                        for (int i = 0; i < futures.size(); i++) {
+                            assertTrue(futures.get(i).get(20, TimeUnit.SECONDS).startsWith("loop " + thread + " " + i + "?"));
+                        }
+                    } catch (Throwable e) {
+                        failure.compareAndSet(null, e);
+                    }
+                }));
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            assertNull(failure.get());
+            assertEquals(4 * 600, one.metrics().requests());
+            assertEquals(0, one.metrics().responsesLate());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aRequestThatIsNotAnsweredTimesOutAndALateAnswerIsDropped(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = nodes.start(1);
+            Node two = nodes.start(2);
+            var kept = new LinkedBlockingQueue<Responder<String>>();
+            two.onRequest(ASK, (from, request, responder) -> kept.add(responder.detach()));
+            long begin = System.nanoTime();
+            assertThrows(MessagingException.RequestTimeout.class,
+                    () -> one.peer(2).request(ASK, "sync", Duration.ofMillis(100)));
+            assertTrue(System.nanoTime() - begin >= 100_000_000);
+            failure(MessagingException.RequestTimeout.class,
+                    one.peer(2).requestAsync(ASK, "async", Duration.ofMillis(100)));
+            assertEquals(2, one.metrics().requestsTimedOut());
+            for (int i = 0; i < 2; i++) {
+                kept.take().respond("late");
+            }
+            MessagesTest.await("late ones", () -> one.metrics().responsesLate() == 2);
+            // The thread's next request is not mistaken for the one before.
+            CompletableFuture.runAsync(() -> {
+                try {
+                    kept.take().respond("in time");
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            });
+            assertEquals("in time", one.peer(2).request(ASK, "sync", LONG));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aCancelledRequestIsForgotten(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = nodes.start(1);
+            Node two = nodes.start(2);
+            var kept = new LinkedBlockingQueue<Responder<String>>();
+            two.onRequest(ASK, (from, request, responder) -> kept.add(responder.detach()));
+            CompletableFuture<String> future = one.peer(2).requestAsync(ASK, "question", LONG);
+            Responder<String> responder = kept.take();
+            assertTrue(future.cancel(true));
+            responder.respond("answer");
+            MessagesTest.await("late", () -> one.metrics().responsesLate() == 1);
+            assertTrue(future.isCancelled());
+            assertEquals(1, one.metrics().requestsCancelled());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whyThereIsNoResponseIsTold(TestTransport transport) {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = nodes.start(1, builder -> builder.reachTimeout(Duration.ofMillis(300)));
+            Node two = nodes.start(2, builder -> builder.listener(new NodeListener() {
+                @Override
+                public void failed(Peer peer, int type, Throwable cause) {
+                }
+            }));
+            two.onRequest(ASK, (from, request, responder) -> {
+                switch (request) {
+                    case "fail" -> responder.fail("as it was told");
+                    case "throw" -> throw new IllegalStateException("thrown");
+                    default -> { }
+                }
+            });
+            Peer peer = one.peer(2);
+            assertEquals("as it was told", assertThrows(MessagingException.RequestRefused.class,
+                    () -> peer.request(ASK, "fail", LONG)).getMessage());
+            assertTrue(assertThrows(MessagingException.RequestRefused.class,
+                    () -> peer.request(ASK, "throw", LONG)).getMessage().contains("thrown"));
+            assertTrue(assertThrows(MessagingException.RequestRefused.class,
+                    () -> peer.request(ASK, "forget", LONG)).getMessage().contains("without a response"));
+            assertTrue(failure(MessagingException.RequestRefused.class, peer.requestAsync(ASK_POOL, "?", LONG))
+                    .getMessage().contains("no handler"));
+            assertTrue(assertThrows(MessagingException.NodeLost.class,
+                    () -> one.peer(3).request(ASK, "nobody", LONG)).getMessage().contains("directory"));
+            assertThrows(IllegalArgumentException.class, () -> peer.request(ASK, "now", Duration.ZERO));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void requestsUnderWayEndWithTheirNode(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = nodes.start(1);
+            Node two = nodes.start(2, builder -> builder.closeTimeout(Duration.ofMillis(100)));
+            var asked = new AtomicInteger();
+            two.onRequest(ASK, (from, request, responder) -> {
+                responder.detach();
+                asked.incrementAndGet();
+            });
+            CompletableFuture<String> future = one.peer(2).requestAsync(ASK, "question", LONG);
+            MessagesTest.await("asked", () -> asked.get() == 1);
+            one.close();
+            failure(MessagingException.NodeLost.class, future);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aLoopMustNotWaitButMayAsk(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = nodes.start(1);
+            Node two = nodes.start(2);
+            two.onRequest(ASK, (from, request, responder) -> responder.respond(request + "!"));
+            var results = new LinkedBlockingQueue<Object>();
+            one.onMessage(new MessageType<>(5, StringCodec.INSTANCE), (from, message) -> {
+                try {
+                    from.request(ASK, message, LONG);
+                } catch (IllegalStateException e) {
+                    results.add("refused");
+                }
+                from.requestAsync(ASK, message, LONG, new ResponseHandler<>() {
+                    private int left = 100;
+
+                    @Override
+                    public void onResponse(String response) {
+                        if (--left == 0) {
+                            results.add(response);
+                        } else {
+                            from.requestAsync(ASK, response, LONG, this);
+                        }
+                    }
+
+                    @Override
+                    public void onFailure(MessagingException cause) {
+                        results.add(cause);
+                    }
+                });
+            });
+            two.peer(1).send(new MessageType<>(5, StringCodec.INSTANCE), "");
+            assertEquals("refused", results.poll(10, TimeUnit.SECONDS));
+            assertEquals("!".repeat(100), results.poll(10, TimeUnit.SECONDS));
+        }
+    }
+}

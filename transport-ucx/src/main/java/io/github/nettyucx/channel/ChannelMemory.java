@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.github.nettyucx.lane.Lane;
+import io.github.nettyucx.memory.MemoryExchange;
+import io.github.nettyucx.memory.UcxMemoryNotification;
+import io.github.nettyucx.memory.UcxRemoteMemory;
+import io.github.nettyucx.worker.ProgressEngine;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
+
+import java.nio.channels.NotYetConnectedException;
+
+/** Tells the application what happens to its memory and with the peer's, when the messages of a turn have been taken. */
+final class ChannelMemory implements Runnable, MemoryExchange.NotificationListener {
+
+    private final UcxSocketChannel channel;
+    private final Lane lane;
+    private final ProgressEngine engine;
+    private boolean scheduled;
+    /** Whether there may be something to be told. */
+    private boolean used;
+
+    ChannelMemory(UcxSocketChannel channel, Lane lane, ProgressEngine engine) {
+        this.channel = channel;
+        this.lane = lane;
+        this.engine = engine;
+    }
+
+    void arrived() {
+        used = true;
+        if (!scheduled) {
+            scheduled = true;
+            engine.schedule(this);
+        }
+    }
+
+    @Override
+    public void run() {
+        scheduled = false;
+        deliver();
+    }
+
+    /** The channel is closed: nobody runs what is scheduled if the loop ends as well. */
+    void closed() {
+        if (used) {
+            deliver();
+        }
+    }
+
+    private void deliver() {
+        lane.memory().deliver(this);
+    }
+
+    @Override
+    public void notified(UcxMemoryNotification notification) {
+        channel.pipeline().fireUserEventTriggered(notification);
+    }
+
+    /** From any thread. @param key that nobody changes any more */
+    static Future<UcxRemoteMemory> open(UcxSocketChannel channel, byte[] key) {
+        Promise<UcxRemoteMemory> promise = channel.eventLoop().newPromise();
+        channel.eventLoop().execute(() -> {
+            OpenConnection connection = channel.connection();
+            if (connection == null) {
+                promise.tryFailure(new NotYetConnectedException());
+            } else {
+                connection.memory().open(key, promise);
+            }
+        });
+        return promise;
+    }
+
+    private void open(byte[] key, Promise<UcxRemoteMemory> promise) {
+        MemoryExchange memory = lane.memory();
+        if (memory == null) {
+            promise.tryFailure(new UnsupportedOperationException("lane " + lane.name() + " has no access to the peer's"
+                    + " memory: that needs a lane over a link (shm, rdma or tcp); " + channel + " has none because of"
+                    + " what the lanes of the two sides allow, see docs/lanes.md"));
+            return;
+        }
+        memory.access().open(key, channel.eventLoop(), promise);
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+/** How far a {@link UcxSocketChannel} has come. */
+enum ChannelState {
+    /** Neither connected nor connecting. */
+    UNCONNECTED,
+    /** The socket connects, or the handshake is under way: see {@link Opening}. */
+    CONNECTING,
+    /** Bytes flow, by a {@link io.github.nettyucx.lane.Lane}. */
+    ACTIVE,
+    /** Closed by the application; what was flushed before is being delivered: see {@link Linger}. */
+    LINGERING,
+    /** Closed before it was open, and so never active; the peer is to see an orderly end. */
+    DECLINING,
+    /** Closed; everything that was flushed has been sent, and the peer is being told of the end: see {@link Closing}. */
+    DEPARTING,
+    CLOSED
+}

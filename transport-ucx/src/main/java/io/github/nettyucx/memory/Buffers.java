@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.memory;
+
+import io.github.nettyucx.ucp.NativeMemory;
+import io.github.nettyucx.worker.BufferAddress;
+import io.netty.buffer.ByteBuf;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** Between Netty's buffers and plain addresses, without anything allocated for the usual kinds of buffers. */
+final class Buffers {
+
+    private static final MemorySegment ALL = NativeMemory.all();
+
+    private Buffers() {
+    }
+
+    static void copyOut(ByteBuf source, int index, long address, int length) {
+        if (length == 0) {
+            return;
+        }
+        if (source.hasMemoryAddress() || BufferAddress.isContiguous(source)) {
+            MemorySegment.copy(ALL, BufferAddress.of(source, index, length), ALL, address, length);
+        } else if (source.hasArray()) {
+            MemorySegment.copy(source.array(), source.arrayOffset() + index, ALL, ValueLayout.JAVA_BYTE, address, length);
+        } else {
+            source.getBytes(index, ALL.asSlice(address, length).asByteBuffer());
+        }
+    }
+
+    static void copyIn(long address, ByteBuf target, int index, int length) {
+        if (length == 0) {
+            return;
+        }
+        if (target.hasMemoryAddress() || BufferAddress.isContiguous(target)) {
+            MemorySegment.copy(ALL, address, ALL, BufferAddress.of(target, index, length), length);
+        } else if (target.hasArray()) {
+            MemorySegment.copy(ALL, ValueLayout.JAVA_BYTE, address, target.array(), target.arrayOffset() + index, length);
+        } else {
+            target.setBytes(index, ALL.asSlice(address, length).asByteBuffer());
+        }
+    }
+}

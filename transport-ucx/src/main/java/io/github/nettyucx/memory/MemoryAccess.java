@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.memory;
+
+import io.github.nettyucx.memory.UcxMemoryException.Reason;
+import io.github.nettyucx.wire.ProtocolException;
+import io.github.nettyucx.wire.Tag;
+import io.github.nettyucx.worker.Attachment;
+import io.github.nettyucx.worker.BufferAddress;
+import io.github.nettyucx.worker.EndpointPort;
+import io.netty.buffer.ByteBuf;
+import io.netty.util.collection.IntObjectHashMap;
+import io.netty.util.collection.IntObjectMap;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Promise;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The other role: asks for operations on the peer's memory, and learns what has become of them. Operations that this
+ * process carries out itself, on memory that it has attached, do not come here.
+ */
+public final class MemoryAccess {
+
+    private static final InternalLogger logger = InternalLoggerFactory.getInstance(MemoryAccess.class);
+
+    /** What is under way. */
+    private static final class Operation {
+        private int number;
+        private int kind;
+        private UcxCompletion completion;
+        private long id;
+        /** Where the bytes go, or come from; retained. */
+        private ByteBuf buffer;
+        /** For the bytes that are got, where UCX cannot write into the buffer; or {@code null}. */
+        private ByteBuf staging;
+        private int index;
+        private int length;
+        /** Of a receive, and where an answer goes meanwhile. */
+        private long request;
+        private int frame;
+        private long frameLength;
+        private boolean done;
+        private boolean told;
+        private long value;
+        private Throwable failure;
+        /** Of an opening. */
+        private Promise<UcxRemoteMemory> opening;
+        private EventExecutor executor;
+    }
+
+    /** Something of this side's own: completes when everything before it has. */
+    private static final int FLUSH = 0;
+
+    private final MemoryExchange exchange;
+    private final EndpointPort port;
+    /** By their numbers; those that are not under way wait to be used again. */
+    private Operation[] operations = new Operation[0];
+    private int[] free = new int[0];
+    private int freeCount;
+    /** All that are under way, in the order in which they were begun. */
+    private final ArrayDeque<Operation> order = new ArrayDeque<>();
+    private final ArrayDeque<Operation> completed = new ArrayDeque<>();
+    private final List<Operation> receiving = new ArrayList<>();
+    /** By the owner's numbers. */
+    private final IntObjectMap<UcxRemoteMemory> opened = new IntObjectHashMap<>(4);
+    /** Of an operation that nobody is told of, until the next flush. */
+    private Throwable untold;
+
+    MemoryAccess(MemoryExchange exchange, EndpointPort port) {
+        this.exchange = exchange;
+        this.port = port;
+    }
+
+    // ------------------------------------------------------------------------------------------- beginning
+
+    /** Opens a key of the peer's. */
+    public void open(byte[] key, EventExecutor executor, Promise<UcxRemoteMemory> promise) {
+        MemoryKey parsed;
+        try {
+            parsed = MemoryKey.parse(key);
+        } catch (UcxMemoryException e) {
+            promise.tryFailure(e);
+            return;
+        }
+        Throwable problem = problem();
+        if (problem != null) {
+            promise.tryFailure(problem);
+            return;
+        }
+        Operation operation = begin(MemoryFrame.OPEN, null, 0);
+        operation.opening = promise;
+        operation.executor = executor;
+        int frame = exchange.frames().acquire();
+        long address = exchange.frames().address(frame);
+        MemoryFrame.putLong(address, 0);
+        MemoryFrame.putByte(address + MemoryFrame.KIND_AT, MemoryFrame.OPEN);
+        MemoryFrame.putBytes(address + MemoryFrame.KEY_AT, parsed.bytes());
+        send(operation, frame, MemoryFrame.OPEN_LENGTH);
+    }
+
+    /** Why nothing can be begun, or {@code null}. */
+    Throwable problem() {
+        if (exchange.end() != null) {
+            return exchange.end();
+        }
+        return order.size() >= MemoryFrame.MAX_OPERATIONS ? new UcxMemoryException(Reason.TOO_MANY) : null;
+    }
+
+    /** @param source of which a reference is taken over */
+    void put(int handle, long offset, ByteBuf source, boolean notifying, long notification, UcxCompletion completion,
+             long id) {
+        int length = source.readableBytes();
+        Operation operation = begin(MemoryFrame.PUT, completion, id);
+        int frame = exchange.frames().acquire();
+        long address = exchange.frames().address(frame);
+        MemoryFrame.request(address, MemoryFrame.PUT, notifying ? MemoryFrame.NOTIFYING : 0, handle, offset, length,
+                notification, 0);
+        if (length <= MemoryFrame.MAX_INLINE) {
+            Buffers.copyOut(source, source.readerIndex(), address + MemoryFrame.REQUEST_LENGTH, length);
+            source.release();
+            send(operation, frame, MemoryFrame.REQUEST_LENGTH + length);
+            return;
+        }
+        ByteBuf sent = source;
+        if (!BufferAddress.isContiguous(source)) {
+            sent = source.alloc().directBuffer(length).writeBytes(source, source.readerIndex(), length);
+            source.release();
+        }
+        send(operation, frame, MemoryFrame.REQUEST_LENGTH);
+        exchange.send(Tag.MEMORY_PUT, operation.number, BufferAddress.of(sent, sent.readerIndex(), length), length, -1,
+                sent);
+        exchange.track();
+    }
+
+    /** The bytes are there already: {@code offset} and {@code length} say where. */
+    void notify(int handle, long offset, long length, long notification) {
+        int frame = exchange.frames().acquire();
+        MemoryFrame.request(exchange.frames().address(frame), MemoryFrame.NOTIFY, MemoryFrame.NOTIFYING, handle, offset,
+                length, notification, 0);
+        exchange.send(Tag.MEMORY_REQUEST, 0, exchange.frames().address(frame), MemoryFrame.REQUEST_LENGTH, frame, null);
+        exchange.track();
+    }
+
+    void get(int handle, long offset, ByteBuf target, int index, int length, UcxCompletion completion, long id) {
+        Operation operation = begin(MemoryFrame.GET, completion, id);
+        operation.buffer = target.retain();
+        operation.index = index;
+        operation.length = length;
+        request(operation, handle, offset, length, 0, 0);
+    }
+
+    void add(int handle, long offset, long delta, UcxCompletion completion, long id) {
+        request(begin(MemoryFrame.ADD, completion, id), handle, offset, Long.BYTES, delta, 0);
+    }
+
+    void swap(int handle, long offset, long expected, long update, UcxCompletion completion, long id) {
+        request(begin(MemoryFrame.SWAP, completion, id), handle, offset, Long.BYTES, expected, update);
+    }
+
+    private void request(Operation operation, int handle, long offset, long length, long value, long update) {
+        int frame = exchange.frames().acquire();
+        MemoryFrame.request(exchange.frames().address(frame), operation.kind, 0, handle, offset, length, value, update);
+        send(operation, frame, MemoryFrame.REQUEST_LENGTH);
+    }
+
+    private void send(Operation operation, int frame, int length) {
+        exchange.send(Tag.MEMORY_REQUEST, operation.number, exchange.frames().address(frame), length, frame, null);
+        exchange.track();
+    }
+
+    /** Completes when everything that was begun before has, and fails if something failed of which nobody was told. */
+    void flush(UcxCompletion completion, long id) {
+        if (order.isEmpty()) {
+            Throwable failure = untold != null ? untold : exchange.end();
+            untold = null;
+            tell(completion, id, 0, failure);
+            return;
+        }
+        begin(FLUSH, completion, id);
+    }
+
+    void close(UcxRemoteMemory memory) {
+        if (opened.remove(memory.handle()) != null) {
+            memory.end(Reason.CLOSED, () -> sayClosed(memory.handle()));
+        }
+    }
+
+    private void sayClosed(int handle) {
+        if (exchange.end() == null) {
+            int frame = exchange.frames().acquire();
+            MemoryFrame.request(exchange.frames().address(frame), MemoryFrame.CLOSE, 0, handle, 0, 0, 0, 0);
+            exchange.send(Tag.MEMORY_REQUEST, 0, exchange.frames().address(frame), MemoryFrame.REQUEST_LENGTH, frame,
+                    null);
+            exchange.track();
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- operations
+
+    private Operation begin(int kind, UcxCompletion completion, long id) {
+        if (freeCount == 0) {
+            grow();
+        }
+        Operation operation = operations[free[--freeCount]];
+        operation.kind = kind;
+        operation.completion = completion;
+        operation.id = id;
+        operation.frame = -1;
+        operation.done = false;
+        operation.told = false;
+        operation.value = 0;
+        operation.failure = null;
+        order.addLast(operation);
+        return operation;
+    }
+
+    private void grow() {
+        int count = operations.length;
+        operations = Arrays.copyOf(operations, Math.max(16, count * 2));
+        free = new int[operations.length];
+        for (int i = operations.length - 1; i >= count; i--) {
+            operations[i] = new Operation();
+            operations[i].number = i;
+            free[freeCount++] = i;
+        }
+    }
+
+    private void complete(Operation operation, Throwable failure) {
+        operation.done = true;
+        operation.failure = failure;
+        if (operation.staging != null) {
+            if (failure == null) {
+                operation.buffer.setBytes(operation.index, operation.staging, 0, operation.length);
+            }
+            operation.staging.release();
+            operation.staging = null;
+        }
+        if (operation.buffer != null) {
+            operation.buffer.release();
+            operation.buffer = null;
+        }
+        completed.addLast(operation);
+        exchange.ready();
+    }
+
+    private Operation waiting(int number, long message) throws ProtocolException {
+        Operation operation = number < operations.length ? operations[number] : null;
+        if (operation == null || operation.done || operation.kind == FLUSH || operation.request != 0) {
+            exchange.discard(message);
+            throw new ProtocolException("the peer answered operation " + number + ", which is not under way");
+        }
+        return operation;
+    }
+
+    // ------------------------------------------------------------------------------------------- answers
+
+    void answered(int number, long message, long length) throws ProtocolException {
+        Operation operation = waiting(number, message);
+        if (length == 0) {
+            exchange.discard(message);
+            if (operation.kind != MemoryFrame.PUT && !(operation.kind == MemoryFrame.GET && operation.length == 0)) {
+                throw new ProtocolException("the peer answered operation " + number + " without a word");
+            }
+            complete(operation, null);
+            return;
+        }
+        if (length < MemoryFrame.ANSWER_LENGTH || length > MemoryFrame.MAX_LENGTH) {
+            exchange.discard(message);
+            throw new ProtocolException("the peer sent an answer of " + length + " bytes; expected 0 or "
+                    + MemoryFrame.ANSWER_LENGTH + " to " + MemoryFrame.MAX_LENGTH);
+        }
+        operation.frame = exchange.frames().acquire();
+        operation.frameLength = length;
+        if (receive(operation, message, exchange.frames().address(operation.frame), length)) {
+            parse(operation);
+        }
+    }
+
+    void got(int number, long message, long length) throws ProtocolException {
+        Operation operation = waiting(number, message);
+        if (operation.kind != MemoryFrame.GET || length != operation.length) {
+            exchange.discard(message);
+            throw new ProtocolException("the peer sent " + length + " bytes of memory for operation " + number
+                    + ", which did not ask for them");
+        }
+        ByteBuf target = operation.buffer;
+        int index = operation.index;
+        if (!BufferAddress.isContiguous(target)) {
+            operation.staging = target.alloc().directBuffer(operation.length);
+            target = operation.staging;
+            index = 0;
+        }
+        if (receive(operation, message, BufferAddress.of(target, index, operation.length), length)) {
+            complete(operation, null);
+        }
+    }
+
+    private boolean receive(Operation operation, long message, long address, long length) {
+        long request = port.receive(message, address, length);
+        if (request > 0) {
+            operation.request = request;
+            receiving.add(operation);
+        } else if (request < 0) {
+            exchange.failed((int) request);
+        }
+        return request == 0;
+    }
+
+    boolean isReceiving() {
+        return !receiving.isEmpty();
+    }
+
+    void poll() throws ProtocolException {
+        for (int i = receiving.size() - 1; i >= 0; i--) {
+            Operation operation = receiving.get(i);
+            int status = port.status(operation.request);
+            if (status == 1) {
+                continue;
+            }
+            port.free(operation.request);
+            operation.request = 0;
+            receiving.set(i, receiving.getLast());
+            receiving.removeLast();
+            if (status < 0) {
+                exchange.failed(status);
+            } else if (operation.frame >= 0) {
+                parse(operation);
+            } else {
+                complete(operation, null);
+            }
+        }
+    }
+
+    private void parse(Operation operation) throws ProtocolException {
+        int frame = operation.frame;
+        operation.frame = -1;
+        long address = exchange.frames().address(frame);
+        int code = MemoryFrame.getByte(address + MemoryFrame.REASON_AT);
+        try {
+            if (code != 0) {
+                Reason reason = Reason.of(code);
+                if (reason == null) {
+                    throw new ProtocolException("the peer refused an operation for the unknown reason " + code);
+                }
+                complete(operation, new UcxMemoryException(reason));
+            } else if (operation.kind == MemoryFrame.OPEN) {
+                opened(operation, address);
+            } else if (operation.kind == MemoryFrame.ADD || operation.kind == MemoryFrame.SWAP) {
+                operation.value = MemoryFrame.getLong(address + MemoryFrame.PREVIOUS_AT);
+                complete(operation, null);
+            } else {
+                throw new ProtocolException("the peer sent a value for operation " + operation.number
+                        + ", which has none");
+            }
+        } finally {
+            if (exchange.end() == null) {
+                exchange.frames().release(frame);
+            }
+        }
+    }
+
+    private void opened(Operation operation, long frame) throws ProtocolException {
+        int handle = MemoryFrame.getInt(frame + MemoryFrame.HANDLE_AT);
+        int rights = MemoryFrame.getByte(frame + MemoryFrame.OPENED_RIGHTS_AT);
+        long length = MemoryFrame.getLong(frame + MemoryFrame.OPENED_LENGTH_AT);
+        long address = MemoryFrame.getLong(frame + MemoryFrame.OPENED_ADDRESS_AT);
+        int keyLength = (int) operation.frameLength - MemoryFrame.SHARED_KEY_AT;
+        boolean possible = keyLength >= 0 && handle > 0 && handle <= Tag.MAX_VALUE && !opened.containsKey(handle)
+                && length > 0 && rights <= UcxMemoryRight.ALL_BITS && (keyLength == 0 || exchange.isShared());
+        if (!possible) {
+            throw new ProtocolException("the peer opened memory in a way that cannot be");
+        }
+        Attachment attachment = null;
+        if (keyLength > 0) {
+            try {
+                attachment = port.attach(MemoryFrame.getBytes(frame + MemoryFrame.SHARED_KEY_AT, keyLength), address);
+            } catch (IOException e) {
+                // The owner takes the memory for attached until it is told.
+                sayClosed(handle);
+                complete(operation, new IOException("the peer's memory cannot be attached: " + e.getMessage(), e));
+                return;
+            }
+        }
+        UcxRemoteMemory memory = new UcxRemoteMemory(this, operation.executor, handle, length, rights, attachment);
+        opened.put(handle, memory);
+        Promise<UcxRemoteMemory> promise = operation.opening;
+        operation.completion = (id, value, cause) -> {
+            if (!promise.trySuccess(memory)) {
+                // Cancelled meanwhile.
+                close(memory);
+            }
+        };
+        complete(operation, null);
+    }
+
+    void revoked(int handle) {
+        UcxRemoteMemory memory = opened.remove(handle);
+        if (memory != null) {
+            memory.end(Reason.REVOKED, () -> sayClosed(handle));
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- the application
+
+    void deliver() {
+        // Who is told may end the connection, and what is told then comes in between.
+        for (int n = completed.size(); n > 0 && !completed.isEmpty(); n--) {
+            tell(completed.pollFirst());
+        }
+        for (Operation first = order.peekFirst(); first != null && (first.told || first.kind == FLUSH);
+                first = order.peekFirst()) {
+            order.pollFirst();
+            if (first.kind == FLUSH) {
+                first.failure = untold != null ? untold : exchange.end();
+                untold = null;
+                tell(first);
+            }
+            first.kind = FLUSH;
+            first.done = true;
+            free[freeCount++] = first.number;
+        }
+        if (!completed.isEmpty()) {
+            exchange.ready();
+        }
+    }
+
+    private void tell(Operation operation) {
+        UcxCompletion completion = operation.completion;
+        Promise<UcxRemoteMemory> opening = operation.opening;
+        long id = operation.id;
+        long value = operation.value;
+        Throwable failure = operation.failure;
+        operation.completion = null;
+        operation.opening = null;
+        operation.executor = null;
+        operation.failure = null;
+        operation.told = true;
+        if (opening != null && failure != null) {
+            opening.tryFailure(failure);
+        } else {
+            tell(completion, id, value, failure);
+        }
+    }
+
+    /** Tells whoever there is. What he throws is not the others' matter. */
+    void tell(UcxCompletion completion, long id, long value, Throwable failure) {
+        if (completion == null) {
+            if (failure != null && untold == null) {
+                untold = failure;
+            }
+            return;
+        }
+        try {
+            completion.done(id, value, failure);
+        } catch (RuntimeException e) {
+            logger.warn("A completion has thrown an exception.", e);
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- the end
+
+    /** All that is under way fails, and is told of it by the next {@link #deliver}. */
+    void ended() {
+        for (Operation operation : receiving) {
+            // The bytes may still come: the reference is the operation's now.
+            if (operation.frame >= 0) {
+                port.abandon(operation.request, exchange.frames().retained(operation.frame));
+            } else if (operation.staging != null) {
+                port.abandon(operation.request, operation.staging);
+                operation.staging = null;
+            } else {
+                port.abandon(operation.request, operation.buffer);
+                operation.buffer = null;
+            }
+            operation.request = 0;
+        }
+        receiving.clear();
+        for (Operation operation : order) {
+            if (!operation.done && operation.kind != FLUSH) {
+                complete(operation, exchange.end());
+            }
+        }
+        for (UcxRemoteMemory memory : List.copyOf(opened.values())) {
+            memory.end(null, () -> { });
+        }
+        opened.clear();
+    }
+}

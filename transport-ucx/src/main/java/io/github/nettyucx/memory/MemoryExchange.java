@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.memory;
+
+import io.github.nettyucx.wire.Connection;
+import io.github.nettyucx.wire.MemoryMessages;
+import io.github.nettyucx.wire.ProtocolException;
+import io.github.nettyucx.wire.Tag;
+import io.github.nettyucx.worker.EndpointPort;
+import io.github.nettyucx.worker.InFlight;
+import io.netty.util.ReferenceCounted;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Queue;
+import java.util.concurrent.Executor;
+
+/**
+ * What is said about memory over one connection, in both roles: this side's memory that the peer has opened, and the
+ * peer's memory that this side has opened.
+ * <p>
+ * It only takes note in the turn in which messages are taken. What the application is told is told by {@link #deliver},
+ * for which the host is asked to see to.
+ * <p>
+ * Only the event-loop thread may call.
+ */
+public final class MemoryExchange implements MemoryMessages, InFlight {
+
+    /** Whose connection it is. */
+    public interface Host {
+
+        /** {@link #deliver} has something to tell, and is to be called when the messages of this turn have been taken. */
+        void memoryReady();
+    }
+
+    /** Requests that may come before this side's handshake is over. */
+    private static final int MAX_EARLY = 64;
+
+    private record Early(int type, int value, long message, long length) {
+    }
+
+    private final EndpointPort port;
+    private final Connection connection;
+    private final Host host;
+    private final boolean shared;
+    private final Frames frames = new Frames();
+    private final MemoryServing serving;
+    private final MemoryAccess access;
+    private Queue<Early> early = new ArrayDeque<>(0);
+    private int peerChannelId;
+    private Executor loop;
+    private IOException end;
+    private int failure;
+    private boolean tracked;
+
+    // Sends that UCX has not completed.
+    private long[] requests = new long[16];
+    private int[] sentFrames = new int[16];
+    private ReferenceCounted[] owners = new ReferenceCounted[16];
+    private int sends;
+
+    /**
+     * @param connection whose messages about memory are taken from now on
+     * @param shared     whether the two processes can attach each other's memory
+     */
+    public MemoryExchange(EndpointPort port, Connection connection, boolean shared, Host host) {
+        this.port = port;
+        this.shared = shared;
+        this.connection = connection;
+        this.host = host;
+        serving = new MemoryServing(this, port);
+        access = new MemoryAccess(this, port);
+        connection.memory(this);
+    }
+
+    // ------------------------------------------------------------------------------------------- the connection's side
+
+    @Override
+    public void opened(int peer) {
+        peerChannelId = peer;
+    }
+
+    /**
+     * The channel is there: what the peer has asked for meanwhile is answered now.
+     *
+     * @param executor the loop's, for calls from other threads
+     */
+    public void start(Executor executor) {
+        loop = executor;
+        Queue<Early> kept = early;
+        early = null;
+        try {
+            for (Early message = kept.poll(); message != null; message = kept.poll()) {
+                onMessage(message.type, message.value, message.message, message.length);
+            }
+        } catch (ProtocolException e) {
+            kept.forEach(message -> discard(message.message));
+            connection.violated(e);
+        }
+    }
+
+    @Override
+    public void onMessage(int type, int value, long message, long length) throws ProtocolException {
+        if (end != null) {
+            discard(message);
+        } else if (early != null) {
+            keep(type, value, message, length);
+        } else {
+            switch (type) {
+                case Tag.MEMORY_REQUEST -> serving.requested(value, message, length);
+                case Tag.MEMORY_PUT -> serving.put(value, message, length);
+                case Tag.MEMORY_ANSWER -> access.answered(value, message, length);
+                case Tag.MEMORY_GET -> access.got(value, message, length);
+                default -> {
+                    discard(message);
+                    if (length != 0) {
+                        throw new ProtocolException("the peer sent " + length + " bytes with a message of type " + type
+                                + "; expected none");
+                    }
+                    access.revoked(value);
+                }
+            }
+            track();
+        }
+    }
+
+    private void keep(int type, int value, long message, long length) throws ProtocolException {
+        if (early.size() == MAX_EARLY) {
+            discard(message);
+            throw new ProtocolException("the peer sent more than " + MAX_EARLY
+                    + " messages about memory before they could be answered");
+        }
+        early.add(new Early(type, value, message, length));
+    }
+
+    @Override
+    public void ended(IOException cause) {
+        if (end != null) {
+            return;
+        }
+        end = cause;
+        if (early != null) {
+            early.forEach(message -> discard(message.message));
+            early = new ArrayDeque<>(0);
+        }
+        serving.ended();
+        access.ended();
+        for (int i = 0; i < sends; i++) {
+            port.abandon(requests[i], owners[i] != null ? owners[i]
+                    : sentFrames[i] >= 0 ? frames.retained(sentFrames[i]) : null);
+            owners[i] = null;
+        }
+        sends = 0;
+        frames.close();
+        host.memoryReady();
+    }
+
+    /** Why nothing is sent any more, or {@code null}. */
+    IOException end() {
+        return end;
+    }
+
+    // ------------------------------------------------------------------------------------------- the channel's side
+
+    /** What this side can do with the peer's memory. */
+    public MemoryAccess access() {
+        return access;
+    }
+
+    /** Tells what there is to tell. */
+    public void deliver(NotificationListener listener) {
+        serving.deliver(listener);
+        access.deliver();
+        track();
+    }
+
+    /** Takes what peers have put with a notification. */
+    @FunctionalInterface
+    public interface NotificationListener {
+
+        void notified(UcxMemoryNotification notification);
+    }
+
+    // ------------------------------------------------------------------------------------------- for both roles
+
+    Executor loop() {
+        return loop;
+    }
+
+    boolean isShared() {
+        return shared;
+    }
+
+    Frames frames() {
+        return frames;
+    }
+
+    void ready() {
+        host.memoryReady();
+    }
+
+    /**
+     * Sends a message, if messages can be sent.
+     *
+     * @param frame the memory's, which is given back when UCX needs it no more; or -1
+     * @param owner of the memory otherwise, of which a reference is taken over; or {@code null}
+     */
+    void send(int type, int value, long address, long length, int frame, ReferenceCounted owner) {
+        long request = end == null && failure == 0 ? port.send(address, length, Tag.of(peerChannelId, type, value)) : 0;
+        if (request > 0) {
+            if (sends == requests.length) {
+                requests = Arrays.copyOf(requests, sends * 2);
+                sentFrames = Arrays.copyOf(sentFrames, sends * 2);
+                owners = Arrays.copyOf(owners, sends * 2);
+            }
+            requests[sends] = request;
+            sentFrames[sends] = frame;
+            owners[sends++] = owner;
+            return;
+        }
+        if (request < 0) {
+            failed((int) request);
+        }
+        sent(frame, owner);
+    }
+
+    private void sent(int frame, ReferenceCounted owner) {
+        if (frame >= 0 && end == null) {
+            frames.release(frame);
+        }
+        if (owner != null) {
+            owner.release();
+        }
+    }
+
+    /** An operation of UCX's has failed: the connection ends, not within this call. */
+    void failed(int status) {
+        if (failure == 0) {
+            failure = status;
+        }
+    }
+
+    /** Receives nothing of a message. */
+    void discard(long message) {
+        long request = port.receive(message, 0, 0);
+        if (request > 0) {
+            port.abandon(request, null);
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- in flight
+
+    /** To be called after whatever may have left something in flight. */
+    void track() {
+        if (!tracked && isBusy()) {
+            tracked = true;
+            port.track(this);
+        }
+    }
+
+    private boolean isBusy() {
+        return end == null && (sends > 0 || failure != 0 || serving.isReceiving() || access.isReceiving());
+    }
+
+    @Override
+    public boolean poll() {
+        if (end == null) {
+            pollSends();
+            try {
+                serving.poll();
+                access.poll();
+            } catch (ProtocolException e) {
+                connection.violated(e);
+            }
+            if (failure != 0 && end == null) {
+                connection.operationFailed(failure);
+            }
+        }
+        tracked = isBusy();
+        return tracked;
+    }
+
+    private void pollSends() {
+        for (int i = sends - 1; i >= 0; i--) {
+            int status = port.status(requests[i]);
+            if (status == 1) {
+                continue;
+            }
+            port.free(requests[i]);
+            if (status < 0) {
+                failed(status);
+            }
+            int frame = sentFrames[i];
+            ReferenceCounted owner = owners[i];
+            sends--;
+            requests[i] = requests[sends];
+            sentFrames[i] = sentFrames[sends];
+            owners[i] = owners[sends];
+            owners[sends] = null;
+            sent(frame, owner);
+        }
+    }
+}

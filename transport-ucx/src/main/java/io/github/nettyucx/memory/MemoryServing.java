@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.memory;
+
+import io.github.nettyucx.memory.UcxMemoryException.Reason;
+import io.github.nettyucx.ucp.UcxException;
+import io.github.nettyucx.wire.ProtocolException;
+import io.github.nettyucx.wire.Tag;
+import io.github.nettyucx.worker.EndpointPort;
+import io.netty.util.collection.IntObjectHashMap;
+import io.netty.util.collection.IntObjectMap;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+
+/**
+ * The owner's role: executes what a peer asks for, in the order of its requests. Bytes of several puts may arrive at the
+ * same time; whatever else there is waits for all that came before it.
+ */
+final class MemoryServing {
+
+    /** One request. */
+    private static final class Job {
+
+        private enum State {
+            /** The request itself is being received. */
+            ARRIVING,
+            /** The message with the bytes has not come. */
+            WAITING,
+            /** Bytes are being received. */
+            RECEIVING,
+            /** All is there. */
+            READY
+        }
+
+        private State state;
+        private int number;
+        private int frame;
+        private long frameLength;
+        private int kind;
+        private long offset;
+        private long length;
+        private Opening opening;
+        /** {@code null}: nothing speaks against it. */
+        private Reason refusal;
+        private long request;
+        /** Has come while the request was arriving; 0: none. */
+        private long message;
+        private long messageLength;
+    }
+
+    /** A key that the peer has opened. */
+    private final class Opening implements UcxMemory.Opening {
+
+        private final int handle;
+        private final UcxMemory region;
+        private final int rights;
+        private final boolean direct;
+
+        Opening(int handle, UcxMemory region, int rights, boolean direct) {
+            this.handle = handle;
+            this.region = region;
+            this.rights = rights;
+            this.direct = direct;
+        }
+
+        @Override
+        public boolean isDirect() {
+            return direct;
+        }
+
+        @Override
+        public void revoked() {
+            try {
+                exchange.loop().execute(this::tellRevoked);
+            } catch (RejectedExecutionException e) {
+                // The loop has ended, and the channel with it.
+            }
+        }
+
+        private void tellRevoked() {
+            if (openings.get(handle) == this) {
+                exchange.send(Tag.MEMORY_REVOKED, handle, 0, 0, -1, null);
+                exchange.track();
+            }
+        }
+    }
+
+    private final MemoryExchange exchange;
+    private final EndpointPort port;
+    private final IntObjectMap<Opening> openings = new IntObjectHashMap<>(4);
+    private int lastHandle;
+    /** In the order of the requests. */
+    private final ArrayDeque<Job> jobs = new ArrayDeque<>();
+    /** To be used again. */
+    private final ArrayDeque<Job> idle = new ArrayDeque<>();
+    private final List<Job> receiving = new ArrayList<>();
+    private final ArrayDeque<UcxMemoryNotification> notifications = new ArrayDeque<>();
+
+    MemoryServing(MemoryExchange exchange, EndpointPort port) {
+        this.exchange = exchange;
+        this.port = port;
+    }
+
+    // ------------------------------------------------------------------------------------------- messages
+
+    void requested(int number, long message, long length) throws ProtocolException {
+        if (length < MemoryFrame.REQUEST_LENGTH || length > MemoryFrame.MAX_LENGTH) {
+            exchange.discard(message);
+            throw new ProtocolException("the peer sent a request of " + length + " bytes; expected "
+                    + MemoryFrame.REQUEST_LENGTH + " to " + MemoryFrame.MAX_LENGTH);
+        }
+        if (jobs.size() == MemoryFrame.MAX_OPERATIONS) {
+            exchange.discard(message);
+            throw new ProtocolException("the peer has more than " + MemoryFrame.MAX_OPERATIONS
+                    + " requests under way");
+        }
+        if (isWaitingForBytes()) {
+            exchange.discard(message);
+            throw missing();
+        }
+        Job job = idle.isEmpty() ? new Job() : idle.pollLast();
+        job.number = number;
+        job.frame = exchange.frames().acquire();
+        job.frameLength = length;
+        job.state = Job.State.ARRIVING;
+        jobs.addLast(job);
+        if (receive(job, message, exchange.frames().address(job.frame), length)) {
+            parse(job);
+            advance();
+        }
+    }
+
+    private boolean isWaitingForBytes() {
+        return !jobs.isEmpty() && jobs.peekLast().state == Job.State.WAITING;
+    }
+
+    private static ProtocolException missing() {
+        return new ProtocolException("the peer did not send the bytes of its put right behind the request");
+    }
+
+    void put(int number, long message, long length) throws ProtocolException {
+        Job job = jobs.peekLast();
+        boolean expected = job != null && job.number == number
+                && (job.state == Job.State.WAITING || job.state == Job.State.ARRIVING && job.message == 0);
+        if (!expected) {
+            exchange.discard(message);
+            throw new ProtocolException("the peer sent bytes of a put that it has not requested");
+        }
+        if (job.state == Job.State.ARRIVING) {
+            job.message = message;
+            job.messageLength = length;
+        } else {
+            receiveBytes(job, message, length);
+            advance();
+        }
+    }
+
+    private void receiveBytes(Job job, long message, long length) throws ProtocolException {
+        if (length != job.length) {
+            exchange.discard(message);
+            throw new ProtocolException("the peer sent " + length + " bytes for a put of " + job.length);
+        }
+        if (job.refusal != null) {
+            exchange.discard(message);
+            job.state = Job.State.READY;
+            return;
+        }
+        RegionMemory memory = job.opening.region.memory();
+        // It stays as long as UCX writes to it, revoked or not.
+        if (!memory.tryRetain()) {
+            job.refusal = Reason.REVOKED;
+            receiveBytes(job, message, length);
+            return;
+        }
+        job.state = Job.State.RECEIVING;
+        boolean complete = receive(job, message, memory.address() + job.offset, length);
+        if (complete) {
+            job.state = Job.State.READY;
+        }
+        if (job.request == 0) {
+            memory.release();
+        }
+    }
+
+    /** @return whether all is there; otherwise it is polled for */
+    private boolean receive(Job job, long message, long address, long length) {
+        long request = port.receive(message, address, length);
+        if (request > 0) {
+            job.request = request;
+            receiving.add(job);
+            return false;
+        }
+        if (request < 0) {
+            exchange.failed((int) request);
+        }
+        return request == 0;
+    }
+
+    // ------------------------------------------------------------------------------------------- in flight
+
+    boolean isReceiving() {
+        return !receiving.isEmpty();
+    }
+
+    void poll() throws ProtocolException {
+        for (int i = receiving.size() - 1; i >= 0; i--) {
+            Job job = receiving.get(i);
+            int status = port.status(job.request);
+            if (status == 1) {
+                continue;
+            }
+            port.free(job.request);
+            job.request = 0;
+            receiving.set(i, receiving.getLast());
+            receiving.removeLast();
+            if (job.state == Job.State.RECEIVING) {
+                job.opening.region.memory().release();
+            }
+            if (status < 0) {
+                exchange.failed(status);
+            } else if (job.state == Job.State.RECEIVING) {
+                job.state = Job.State.READY;
+            } else {
+                parse(job);
+            }
+        }
+        advance();
+    }
+
+    // ------------------------------------------------------------------------------------------- requests
+
+    private void parse(Job job) throws ProtocolException {
+        long frame = exchange.frames().address(job.frame);
+        job.kind = MemoryFrame.getByte(frame + MemoryFrame.KIND_AT);
+        job.refusal = null;
+        job.opening = null;
+        job.state = Job.State.READY;
+        if (job.kind < MemoryFrame.OPEN || job.kind > MemoryFrame.CLOSE) {
+            throw new ProtocolException("the peer sent a request of unknown kind " + job.kind);
+        }
+        if (job.kind == MemoryFrame.OPEN) {
+            checkFrameLength(job, MemoryFrame.OPEN_LENGTH);
+            return;
+        }
+        job.opening = openings.get(MemoryFrame.getInt(frame + MemoryFrame.HANDLE_AT));
+        job.offset = MemoryFrame.getLong(frame + MemoryFrame.OFFSET_AT);
+        job.length = MemoryFrame.getLong(frame + MemoryFrame.LENGTH_AT);
+        job.refusal = refusal(job);
+        boolean isInline = job.kind == MemoryFrame.PUT && job.length >= 0 && job.length <= MemoryFrame.MAX_INLINE;
+        checkFrameLength(job, MemoryFrame.REQUEST_LENGTH + (isInline ? job.length : 0));
+        if (job.kind == MemoryFrame.PUT && !isInline) {
+            if (job.length < 0) {
+                throw new ProtocolException("the peer sent a put of " + job.length + " bytes");
+            }
+            job.state = Job.State.WAITING;
+            if (job.message != 0) {
+                long message = job.message;
+                job.message = 0;
+                receiveBytes(job, message, job.messageLength);
+            } else if (jobs.peekLast() != job) {
+                throw missing();
+            }
+        } else if (job.message != 0) {
+            throw new ProtocolException("the peer sent bytes of a put that it has not requested");
+        }
+    }
+
+    private static void checkFrameLength(Job job, long expected) throws ProtocolException {
+        if (job.frameLength != expected) {
+            throw new ProtocolException("the peer sent " + job.frameLength + " bytes with a request of kind " + job.kind
+                    + "; expected " + expected);
+        }
+    }
+
+    private static Reason refusal(Job job) {
+        Opening opening = job.opening;
+        if (opening == null) {
+            // Closed by the peer itself, or forgotten because it was revoked.
+            return Reason.REVOKED;
+        }
+        if (opening.region.isRevoked()) {
+            return Reason.REVOKED;
+        }
+        UcxMemoryRight needed = switch (job.kind) {
+            case MemoryFrame.GET -> UcxMemoryRight.READ;
+            case MemoryFrame.ADD, MemoryFrame.SWAP -> UcxMemoryRight.ATOMIC;
+            default -> UcxMemoryRight.WRITE;
+        };
+        if (job.kind != MemoryFrame.CLOSE && (opening.rights & needed.bit()) == 0) {
+            return Reason.NO_RIGHT;
+        }
+        long length = needed == UcxMemoryRight.ATOMIC ? Long.BYTES : job.length;
+        if (job.offset < 0 || length < 0 || job.offset > opening.region.length() - length) {
+            return Reason.OUT_OF_RANGE;
+        }
+        boolean misaligned = needed == UcxMemoryRight.ATOMIC
+                && (opening.region.memory().address() + job.offset) % Long.BYTES != 0;
+        return misaligned ? Reason.MISALIGNED : null;
+    }
+
+    // ------------------------------------------------------------------------------------------- execution
+
+    /** Executes what has nothing before it. */
+    private void advance() {
+        for (Job job = jobs.peekFirst(); job != null && job.state == Job.State.READY; job = jobs.peekFirst()) {
+            jobs.pollFirst();
+            int frame = job.frame;
+            execute(job, exchange.frames().address(frame), frame);
+            job.opening = null;
+            idle.addLast(job);
+        }
+    }
+
+    private void execute(Job job, long frame, int frameNumber) {
+        boolean accesses = job.kind >= MemoryFrame.PUT && job.kind <= MemoryFrame.SWAP && !isLargePut(job);
+        RegionMemory used = accesses && job.refusal == null ? job.opening.region.memory() : null;
+        if (used != null && (job.opening.region.isRevoked() || !used.tryRetain())) {
+            // Meanwhile, perhaps by another thread. Of a large put the bytes are there.
+            job.refusal = Reason.REVOKED;
+            used = null;
+        }
+        switch (job.kind) {
+            case MemoryFrame.OPEN -> open(job, frame, frameNumber);
+            case MemoryFrame.CLOSE -> {
+                if (job.opening != null) {
+                    openings.remove(job.opening.handle);
+                    job.opening.region.remove(job.opening);
+                }
+                exchange.frames().release(frameNumber);
+            }
+            case MemoryFrame.NOTIFY -> {
+                notifyIfAsked(job, frame);
+                exchange.frames().release(frameNumber);
+            }
+            default -> {
+                if (job.refusal == null) {
+                    carryOut(job, frame, frameNumber);
+                } else {
+                    refuse(job, frame, frameNumber);
+                }
+            }
+        }
+        if (used != null) {
+            used.release();
+        }
+    }
+
+    private static boolean isLargePut(Job job) {
+        return job.kind == MemoryFrame.PUT && job.length > MemoryFrame.MAX_INLINE;
+    }
+
+    private void refuse(Job job, long frame, int frameNumber) {
+        MemoryFrame.putLong(frame, 0);
+        MemoryFrame.putLong(frame + MemoryFrame.PREVIOUS_AT, 0);
+        MemoryFrame.putByte(frame + MemoryFrame.REASON_AT, job.refusal.code());
+        exchange.send(Tag.MEMORY_ANSWER, job.number, frame, MemoryFrame.ANSWER_LENGTH, frameNumber, null);
+    }
+
+    private void carryOut(Job job, long frame, int frameNumber) {
+        RegionMemory memory = job.opening.region.memory();
+        long address = memory.address() + job.offset;
+        switch (job.kind) {
+            case MemoryFrame.PUT -> {
+                if (!isLargePut(job)) {
+                    MemoryFrame.copy(frame + MemoryFrame.REQUEST_LENGTH, address, job.length);
+                }
+                notifyIfAsked(job, frame);
+                exchange.frames().release(frameNumber);
+                exchange.send(Tag.MEMORY_ANSWER, job.number, 0, 0, -1, null);
+            }
+            case MemoryFrame.GET -> {
+                exchange.frames().release(frameNumber);
+                memory.retain();
+                exchange.send(job.length == 0 ? Tag.MEMORY_ANSWER : Tag.MEMORY_GET, job.number, address, job.length, -1,
+                        memory);
+            }
+            default -> {
+                long value = MemoryFrame.getLong(frame + MemoryFrame.VALUE_AT);
+                long previous = job.kind == MemoryFrame.ADD ? Words.getAndAdd(address, value)
+                        : Words.compareAndExchange(address, value, MemoryFrame.getLong(frame + MemoryFrame.UPDATE_AT));
+                MemoryFrame.putLong(frame, 0);
+                MemoryFrame.putLong(frame + MemoryFrame.PREVIOUS_AT, previous);
+                exchange.send(Tag.MEMORY_ANSWER, job.number, frame, MemoryFrame.ANSWER_LENGTH, frameNumber, null);
+            }
+        }
+    }
+
+    private void notifyIfAsked(Job job, long frame) {
+        if (job.refusal == null
+                && (MemoryFrame.getByte(frame + MemoryFrame.FLAGS_AT) & MemoryFrame.NOTIFYING) != 0) {
+            notifications.addLast(new UcxMemoryNotification(job.opening.region,
+                    MemoryFrame.getLong(frame + MemoryFrame.VALUE_AT), job.offset, job.length));
+            exchange.ready();
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- opening
+
+    private void open(Job job, long frame, int frameNumber) {
+        UcxMemory region = null;
+        int rights = 0;
+        try {
+            MemoryKey key = MemoryKey.parse(MemoryFrame.getBytes(frame + MemoryFrame.KEY_AT, MemoryKey.LENGTH));
+            region = UcxMemory.find(key);
+            rights = key.rights();
+            job.refusal = region == null ? Reason.UNKNOWN_KEY
+                    : openings.size() == MemoryFrame.MAX_OPENINGS ? Reason.TOO_MANY : null;
+        } catch (UcxMemoryException e) {
+            job.refusal = e.reason();
+        }
+        byte[] shared = job.refusal == null && exchange.isShared() ? sharedKey(region) : null;
+        Opening opening = new Opening(newHandle(), region, rights, shared != null);
+        if (job.refusal == null && !region.add(opening)) {
+            job.refusal = Reason.REVOKED;
+        }
+        if (job.refusal != null) {
+            refuse(job, frame, frameNumber);
+            return;
+        }
+        openings.put(opening.handle, opening);
+        MemoryFrame.putLong(frame, 0);
+        MemoryFrame.putByte(frame + MemoryFrame.OPENED_RIGHTS_AT, rights);
+        MemoryFrame.putInt(frame + MemoryFrame.HANDLE_AT, opening.handle);
+        MemoryFrame.putLong(frame + MemoryFrame.OPENED_LENGTH_AT, region.length());
+        MemoryFrame.putLong(frame + MemoryFrame.OPENED_ADDRESS_AT, shared == null ? 0 : region.memory().address());
+        if (shared != null) {
+            MemoryFrame.putBytes(frame + MemoryFrame.SHARED_KEY_AT, shared);
+        }
+        exchange.send(Tag.MEMORY_ANSWER, job.number, frame,
+                MemoryFrame.SHARED_KEY_AT + (shared == null ? 0 : shared.length), frameNumber, null);
+    }
+
+    private static byte[] sharedKey(UcxMemory region) {
+        try {
+            byte[] key = region.memory().sharedKey();
+            return key == null || key.length > MemoryFrame.MAX_SHARED_KEY ? null : key;
+        } catch (UcxException e) {
+            // Then it goes without.
+            return null;
+        }
+    }
+
+    private int newHandle() {
+        do {
+            lastHandle = lastHandle == Tag.MAX_VALUE ? 1 : lastHandle + 1;
+        } while (openings.containsKey(lastHandle));
+        return lastHandle;
+    }
+
+    // ------------------------------------------------------------------------------------------- the application
+
+    void deliver(MemoryExchange.NotificationListener listener) {
+        for (int n = notifications.size(); n > 0; n--) {
+            listener.notified(notifications.pollFirst());
+        }
+        if (!notifications.isEmpty()) {
+            exchange.ready();
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- the end
+
+    /** What has come is still told; nothing else is done. */
+    void ended() {
+        for (Job job : receiving) {
+            // The reference is the operation's now.
+            port.abandon(job.request, job.state == Job.State.RECEIVING ? job.opening.region.memory()
+                    : exchange.frames().retained(job.frame));
+        }
+        receiving.clear();
+        for (Job job : jobs) {
+            if (job.message != 0) {
+                exchange.discard(job.message);
+            }
+        }
+        jobs.clear();
+        idle.clear();
+        List<Opening> open = List.copyOf(openings.values());
+        openings.clear();
+        open.forEach(opening -> opening.region.remove(opening));
+    }
+}

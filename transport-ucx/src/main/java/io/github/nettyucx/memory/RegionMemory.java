@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.memory;
+
+import io.github.nettyucx.ucp.NativeMemory;
+import io.github.nettyucx.ucp.UcpMemory;
+import io.github.nettyucx.ucp.UcxException;
+import io.netty.util.AbstractReferenceCounted;
+import io.netty.util.IllegalReferenceCountException;
+import io.netty.util.ReferenceCounted;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
+
+/** The memory of a region, for as long as the region has access to it or an operation uses it. */
+final class RegionMemory extends AbstractReferenceCounted {
+
+    private static final InternalLogger logger = InternalLoggerFactory.getInstance(RegionMemory.class);
+
+    /** Ends the views of it. */
+    private final Arena views = Arena.ofShared();
+    private final long address;
+    private final long length;
+    /** {@code null} if other processes cannot attach it. */
+    private final UcpMemory shared;
+    /** {@code null} if it is not the application's buffer. */
+    private final ReferenceCounted owner;
+    private final MemorySegment segment;
+    private final CompletableFuture<Void> gone = new CompletableFuture<>();
+
+    private RegionMemory(long address, long length, UcpMemory shared, ReferenceCounted owner) {
+        this.address = address;
+        this.length = length;
+        this.shared = shared;
+        this.owner = owner;
+        segment = NativeMemory.view(address, length, views);
+    }
+
+    static RegionMemory shared(UcpMemory memory) {
+        return new RegionMemory(memory.segment().address(), memory.segment().byteSize(), memory, null);
+    }
+
+    /** @param owner of the memory, one reference of which is taken over */
+    static RegionMemory of(long address, long length, ReferenceCounted owner) {
+        return new RegionMemory(address, length, null, owner);
+    }
+
+    long address() {
+        return address;
+    }
+
+    long length() {
+        return length;
+    }
+
+    MemorySegment segment() {
+        return segment;
+    }
+
+    /** @return {@code null} if other processes cannot attach it */
+    byte[] sharedKey() throws UcxException {
+        return shared == null ? null : shared.packRemoteKey();
+    }
+
+    /** Done when nobody uses it any more. */
+    CompletableFuture<Void> gone() {
+        return gone;
+    }
+
+    boolean isShared() {
+        return shared != null;
+    }
+
+    /** @return whether it is still there; then it stays until it is released */
+    boolean tryRetain() {
+        try {
+            retain();
+            return true;
+        } catch (IllegalReferenceCountException e) {
+            return false;
+        }
+    }
+
+    @Override
+    public ReferenceCounted touch(Object hint) {
+        return this;
+    }
+
+    @Override
+    protected void deallocate() {
+        try {
+            views.close();
+        } catch (IllegalStateException e) {
+            logger.warn("{} bytes of memory stay: a native call uses them.", length, e);
+            gone.completeExceptionally(e);
+            return;
+        }
+        if (shared != null) {
+            shared.close();
+        }
+        if (owner != null) {
+            owner.release();
+        }
+        gone.complete(null);
+    }
+}

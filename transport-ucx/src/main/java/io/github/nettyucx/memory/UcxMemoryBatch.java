@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.memory;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * Operations on a peer's memory that are begun together: one task for the event loop, and one future. They take effect as
+ * they would one by one. For one thread, and to be submitted once.
+ */
+public final class UcxMemoryBatch {
+
+    private final UcxRemoteMemory memory;
+    private final List<Runnable> operations = new ArrayList<>();
+    private final Promise<Void> promise;
+    private final UcxCompletion completion = (id, value, cause) -> completed(cause);
+    private boolean submitted;
+    private int left;
+    private Throwable failure;
+
+    UcxMemoryBatch(UcxRemoteMemory memory) {
+        this.memory = memory;
+        promise = memory.executor().newPromise();
+    }
+
+    /** @param source released when it is not needed any more; it is never if the batch is not submitted */
+    public UcxMemoryBatch put(long offset, ByteBuf source) {
+        Objects.requireNonNull(source, "source");
+        return add(() -> memory.put(offset, source, completion, 0));
+    }
+
+    /** @param source as for {@link #put} */
+    public UcxMemoryBatch putAndNotify(long offset, ByteBuf source, long notification) {
+        Objects.requireNonNull(source, "source");
+        return add(() -> memory.putAndNotify(offset, source, notification, completion, 0));
+    }
+
+    /** @param index of the first byte in the target, whose indexes stay as they are */
+    public UcxMemoryBatch get(long offset, ByteBuf target, int index, int length) {
+        Objects.checkFromIndexSize(index, length, target.capacity());
+        return add(() -> memory.get(offset, target, index, length, completion, 0));
+    }
+
+    private UcxMemoryBatch add(Runnable operation) {
+        if (submitted) {
+            throw new IllegalStateException("the batch has been submitted");
+        }
+        operations.add(operation);
+        return this;
+    }
+
+    /** @return done when all operations are; fails with the first failure, when all of them have ended */
+    public Future<Void> submit() {
+        if (submitted) {
+            throw new IllegalStateException("the batch has been submitted");
+        }
+        submitted = true;
+        if (memory.executor().inEventLoop()) {
+            begin();
+        } else {
+            memory.executor().execute(this::begin);
+        }
+        return promise;
+    }
+
+    private void begin() {
+        // One more, so that it is not over before the last has begun.
+        left = operations.size() + 1;
+        operations.forEach(Runnable::run);
+        completed(null);
+    }
+
+    private void completed(Throwable cause) {
+        if (failure == null) {
+            failure = cause;
+        }
+        if (--left == 0) {
+            if (failure == null) {
+                promise.trySuccess(null);
+            } else {
+                promise.tryFailure(failure);
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.wire;
+
+import java.io.IOException;
+
+/** Takes a connection's messages about memory: the types from {@link Tag#MEMORY_REQUEST} to {@link Tag#MEMORY_REVOKED}. */
+public interface MemoryMessages {
+
+    /**
+     * The handshake is over: messages may be sent.
+     *
+     * @param peerChannelId for the tags of messages to the peer
+     */
+    void opened(int peerChannelId);
+
+    /**
+     * @param message UCX's handle of the message, which this receives exactly once, also if it throws
+     * @throws ProtocolException if the peer must not have sent it
+     */
+    void onMessage(int type, int value, long message, long length) throws ProtocolException;
+
+    /** The connection has been lost, has ended or has been closed: nothing is sent any more. May be told twice. */
+    void ended(IOException cause);
+}

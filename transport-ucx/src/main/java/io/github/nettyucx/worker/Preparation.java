@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.worker;
+
+import io.github.nettyucx.library.UcxLibrary;
+import io.github.nettyucx.socket.SocketBinding;
+import io.github.nettyucx.ucp.UcpBinding;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Makes ready what the first connection needs, in a thread of its own, which ends with that: the calls of the kernel's
+ * sockets, then UCX's library, its calls, and its contexts. In a JVM that has just started this takes some hundred
+ * milliseconds, and RDMA devices take long to open. An event loop would keep its other channels waiting meanwhile, and a
+ * peer that waits for an answer. Who needs something before it is ready waits for the rest of it.
+ */
+public final class Preparation {
+
+    private static final AtomicBoolean begun = new AtomicBoolean();
+
+    private Preparation() {
+    }
+
+    /**
+     * Begins, if nobody has yet. Any thread may call; never fails.
+     *
+     * @param kinds what connections may use of UCX; nothing if they may not use it
+     */
+    public static void begin(List<LinkKind> kinds) {
+        if (begun.get() || !begun.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            Thread.ofPlatform().daemon().name("netty-ucx-prepare").inheritInheritableThreadLocals(false)
+                    .start(new Runnable() {
+                        @Override
+                        public void run() {
+                            prepare(kinds);
+                        }
+                    });
+        } catch (OutOfMemoryError e) {
+            log(e);
+        }
+    }
+
+    private static void prepare(List<LinkKind> kinds) {
+        try {
+            SocketBinding.prepare();
+            boolean usable = false;
+            for (LinkKind kind : kinds) {
+                usable |= UcxRuntime.unavailability(kind) == null;
+            }
+            if (usable) {
+                UcpBinding.prepare();
+                logger().info("Using {}.", UcxLibrary.load());
+            }
+        } catch (Throwable e) {
+            // Whoever needs it tries for himself, and tells.
+            log(e);
+        }
+    }
+
+    private static void log(Throwable cause) {
+        logger().debug("Connections were not prepared.", cause);
+    }
+
+    /** Asked for when all is ready: the first line of a log takes long as well. */
+    private static InternalLogger logger() {
+        return InternalLoggerFactory.getInstance(Preparation.class);
+    }
+}

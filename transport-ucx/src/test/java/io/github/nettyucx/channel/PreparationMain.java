@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Says whether UCX is in a process that has a group of loops, and whether it is after a connection. */
+public final class PreparationMain {
+
+    static final String WITHOUT_CONNECTION = "loaded without a connection";
+    static final String NEVER = "never loaded";
+
+    private static final long LOAD_MILLIS = 30_000;
+
+    private PreparationMain() {
+    }
+
+    public static void main(String[] args) throws Exception {
+        if (args.length > 0) {
+            try (Peers peers = new Peers(1, 1, UcxWaitStrategy.PARK)) {
+                Eventually.await(LOAD_MILLIS, () -> "a libucp in the process", PreparationMain::isLoaded);
+                System.out.println(WITHOUT_CONNECTION);
+            }
+            return;
+        }
+        try (Peers peers = new Peers(1, 1, UcxWaitStrategy.PARK)) {
+            Inbox inbox = new Inbox();
+            Channel server = peers.listen(() -> inbox);
+            UcxSocketChannel client = peers.connect(server, new Inbox());
+            Peers.await(client.writeAndFlush(Unpooled.directBuffer().writeBytes(new byte[] {'a', 'b', 'c'})));
+            inbox.awaitText("abc");
+            // The thread that prepares connections ends when all that it prepares is there.
+            Eventually.await(LOAD_MILLIS, () -> "the end of the preparation", () -> Thread.getAllStackTraces().keySet()
+                    .stream().noneMatch(thread -> thread.getName().equals("netty-ucx-prepare")));
+            if (!isLoaded()) {
+                System.out.println(NEVER);
+            }
+        }
+    }
+
+    private static boolean isLoaded() throws IOException {
+        return Files.readString(Path.of("/proc/self/maps")).contains("libucp.so");
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.memory;
+
+import io.github.nettyucx.ucp.NativeMemory;
+import io.github.nettyucx.wire.Tag;
+import io.github.nettyucx.worker.EndpointPort;
+import io.github.nettyucx.worker.InFlight;
+import io.github.nettyucx.worker.MessageSink;
+import io.netty.util.ReferenceCounted;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** An endpoint whose messages a test sees and makes. Operations complete at once, or when the test says so. */
+final class FakePort implements EndpointPort {
+
+    static final int CHANNEL_ID = 7;
+
+    /** A message that was sent. */
+    record Sent(int type, int value, byte[] bytes) {
+    }
+
+    private record Waiting(byte[] message, long address, ReferenceCounted[] owner) {
+    }
+
+    final List<Sent> sent = new ArrayList<>();
+    boolean deferring;
+    private final Map<Long, byte[]> messages = new HashMap<>();
+    private final Map<Long, Waiting> running = new HashMap<>();
+    private final Map<Long, Boolean> done = new HashMap<>();
+    private long last;
+    private MessageSink sink;
+    private InFlight tracked;
+    private int unreceived;
+
+    void deliver(int type, int value, byte... bytes) {
+        long message = ++last;
+        messages.put(message, bytes);
+        unreceived++;
+        sink.onMessage(Tag.of(CHANNEL_ID, type, value), message, bytes.length);
+    }
+
+    /** UCX completes what it has been told to receive and to send. */
+    void completeAll() {
+        List.copyOf(running.keySet()).forEach(request -> {
+            Waiting waiting = running.remove(request);
+            if (waiting.message != null) {
+                write(waiting.message, waiting.address);
+            }
+            if (waiting.owner[0] != null) {
+                waiting.owner[0].release();
+            }
+            done.put(request, true);
+        });
+    }
+
+    void turn() {
+        if (tracked != null && !tracked.poll()) {
+            tracked = null;
+        }
+    }
+
+    boolean isTracked() {
+        return tracked != null;
+    }
+
+    /** Messages that nobody has received. */
+    int unreceived() {
+        return unreceived;
+    }
+
+    private static void write(byte[] bytes, long address) {
+        MemorySegment.copy(bytes, 0, NativeMemory.all(), ValueLayout.JAVA_BYTE, address, bytes.length);
+    }
+
+    @Override
+    public long send(long address, long length, long tag) {
+        byte[] bytes = new byte[(int) length];
+        MemorySegment.copy(NativeMemory.all(), ValueLayout.JAVA_BYTE, address, bytes, 0, bytes.length);
+        sent.add(new Sent((int) (tag >>> 28) & 0xf, (int) tag & Tag.MAX_VALUE, bytes));
+        return deferring ? run(null, 0) : 0;
+    }
+
+    @Override
+    public long receive(long message, long address, long length) {
+        byte[] bytes = messages.remove(message);
+        if (bytes == null) {
+            throw new AssertionError("message " + message + " is received twice");
+        }
+        unreceived--;
+        if (length == 0) {
+            return 0;
+        }
+        if (deferring) {
+            return run(bytes, address);
+        }
+        write(bytes, address);
+        return 0;
+    }
+
+    private long run(byte[] message, long address) {
+        running.put(++last, new Waiting(message, address, new ReferenceCounted[1]));
+        return last;
+    }
+
+    @Override
+    public boolean isFailing() {
+        return false;
+    }
+
+    @Override
+    public int status(long request) {
+        return done.containsKey(request) ? 0 : 1;
+    }
+
+    @Override
+    public void free(long request) {
+        done.remove(request);
+    }
+
+    @Override
+    public void abandon(long request, ReferenceCounted owner) {
+        running.get(request).owner[0] = owner;
+    }
+
+    @Override
+    public void track(InFlight operation) {
+        if (tracked != null) {
+            throw new AssertionError("tracked twice");
+        }
+        tracked = operation;
+    }
+
+    @Override
+    public void register(int channelId, MessageSink taker) {
+        sink = taker;
+    }
+
+    @Override
+    public void unregister(int channelId) {
+        // Messages may still come to it: it has to receive them.
+    }
+}
