@@ -58,7 +58,7 @@ class ChurnTest {
 
     @Tag("faults")
     @Tag("in-every-build")
-    @OnEachLane(timeoutSeconds = 180)
+    @OnEachLane(lanes = {Lane.SHM, Lane.SOCKET}, timeoutSeconds = 180)
     void aThousandInOrderAndAHundredResets() throws Exception {
         churn(1_000, false);
         churn(100, true);

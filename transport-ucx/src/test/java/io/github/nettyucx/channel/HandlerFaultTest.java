@@ -36,7 +36,7 @@ class HandlerFaultTest {
         leaks.assertNothingLeft();
     }
 
-    @OnEachLane(timeoutSeconds = 180)
+    @OnEachLane(lanes = {Lane.SHM, Lane.SOCKET}, timeoutSeconds = 180)
     void whateverThrowsItIsAsWithNio() throws Exception {
         EventLoopGroup nio = new NioEventLoopGroup(2);
         EventLoopGroup ucx = TestLoops.newGroup(2);

@@ -114,7 +114,7 @@ class NoDescriptorsTest {
 
     /** Strangers take all that there are, and stay. The connection that exists goes on. */
     @Tag("in-every-build")
-    @OnEachLane(timeoutSeconds = 120)
+    @OnEachLane(lanes = {Lane.SHM, Lane.SOCKET}, timeoutSeconds = 120)
     void aServerWhosePortIsFloodedRecovers() throws Exception {
         List<Socket> strangers = new ArrayList<>();
         try (Child server = Child.start(
