@@ -46,6 +46,12 @@ public abstract class Count implements ITypeConverter<Long> {
         }
     }
 
+    public static final class OfNodes extends Count {
+        public OfNodes() {
+            super(2, 64);
+        }
+    }
+
     public static final class OfThreads extends Count {
         public OfThreads() {
             super(1, 1024);

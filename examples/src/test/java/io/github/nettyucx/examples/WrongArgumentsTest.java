@@ -135,6 +135,7 @@ class WrongArgumentsTest {
         "--produce shared                   | --produce means something only with --connect",
         "--follower h:1                     | --follower means something only with --server",
         "--server h:1 --directory / --follower h:0 | names no port",
+        "--server h:1 --directory / --follower h:1 --min-followers 2 | no more than are given with --follower: 1.",
         "--directory /nowhere               | --directory /nowhere is no directory",
         "--size 7                           | --size 7 will not do. Expected 8",
         "--size 1m                          | --size 1048576 will not do",

@@ -13,7 +13,8 @@ import picocli.CommandLine.Option;
 /** Measures messages and calls of many threads, by the messaging module and by what there is without it. */
 @Command(name = "messaging", sortOptions = false, sortSynopsis = false, defaultValueProvider = Benchmark.Defaults.class,
         description = "Messages and calls of many threads to one peer: by the messaging module, by writeAndFlush, and "
-                + "calls also by gRPC. The raw round trip stands beside the calls of one thread.%n")
+                + "calls also by gRPC. The raw round trip stands beside the calls of one thread. Or messages among "
+                + "several nodes.%n")
 final class MessagingCommand implements Callable<Integer> {
     @Mixin
     private CommonOptions common;
@@ -29,13 +30,27 @@ final class MessagingCommand implements Callable<Integer> {
             description = "Threads that send, or that each have one call under way; several with commas. Default: 1,4.")
     private List<Long> threads = List.of(1L, 4L);
 
+    @Option(names = "--nodes", paramLabel = "N[,N]", hideParamSyntax = true, split = ",",
+            converter = Count.OfNodes.class,
+            description = "Instead of two: so many processes, which all send messages to all others; several with "
+                    + "commas.")
+    private List<Long> nodes = List.of();
+
     @Override
     public Integer call() throws InterruptedException {
         common.validate();
+        if (!nodes.isEmpty() && !common.pinning().equals(Pinning.NONE)) {
+            throw common.rejected("--pin is for two processes, and --nodes is for more. Leave one of them out.");
+        }
         var rows = new ArrayList<Row>();
         for (var size : Sizes.flatten(sizes)) {
             for (var count : threads) {
-                rows.addAll(rows(size, Math.toIntExact(count)));
+                if (nodes.isEmpty()) {
+                    rows.addAll(rows(size, Math.toIntExact(count)));
+                }
+                for (var number : nodes) {
+                    rows.addAll(allToAll(size, Math.toIntExact(count), Math.toIntExact(number)));
+                }
             }
         }
         return new Report(common.output).measure(rows, List.of());
@@ -60,6 +75,17 @@ final class MessagingCommand implements Callable<Integer> {
             }
             if (count == 1) {
                 rows.add(new Row(scenario(Work.LATENCY, size, 1), netty));
+            }
+        }
+        return rows;
+    }
+
+    private List<Row> allToAll(int size, int count, int number) {
+        var scenario = new Scenario(Work.ALL_TO_ALL, size, number, count, 1, 1, 0, 0, common.output.seconds(), null, null);
+        var rows = new ArrayList<Row>();
+        for (var contender : common.contenders()) {
+            if (contender instanceof NettyContender netty && netty.client().equals(netty.server())) {
+                rows.add(new Row(scenario, new AllToAll(netty.server())));
             }
         }
         return rows;

@@ -153,7 +153,7 @@ final class Pair implements AutoCloseable {
             case LATENCY, THROUGHPUT, BIDIRECTIONAL, MANY, MESSAGES, MESSAGE_CALLS -> sample.with(Metric.ALLOCATION,
                     (double) (after.loopBytes() - before.loopBytes()
                             + client.after().loopBytes() - client.before().loopBytes()) / sample.operations());
-            case CONNECT, FAIRNESS, START, START_AOT, FIRST_LATENCY, FIRST_THROUGHPUT, GRPC_UNARY, GRPC_STREAM ->
+            case CONNECT, FAIRNESS, START, START_AOT, FIRST_LATENCY, FIRST_THROUGHPUT, GRPC_UNARY, GRPC_STREAM, ALL_TO_ALL ->
                     sample;
             case MEMORY -> {
                 var connections = scenario.connections() - Idleness.connectionsBefore(scenario);

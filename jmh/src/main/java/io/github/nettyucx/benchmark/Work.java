@@ -37,7 +37,9 @@ enum Work {
     /** Threads of the application send messages to one peer, all they can. */
     MESSAGES(List.of(Metric.RATE, Metric.BANDWIDTH, Metric.ALLOCATION)),
     /** Threads of the application make calls to one peer, each one after the other. */
-    MESSAGE_CALLS(List.of(Metric.P50, Metric.P99, Metric.P999, Metric.RATE, Metric.ALLOCATION));
+    MESSAGE_CALLS(List.of(Metric.P50, Metric.P99, Metric.P999, Metric.RATE, Metric.ALLOCATION)),
+    /** Threads of several nodes send messages to all other nodes, all they can. */
+    ALL_TO_ALL(List.of(Metric.RATE, Metric.BANDWIDTH, Metric.ALLOCATION));
 
     private final List<Metric> metrics;
 
@@ -56,7 +58,7 @@ enum Work {
 
     /** Whether threads of an application send. */
     boolean isOfMessaging() {
-        return this == MESSAGES || this == MESSAGE_CALLS;
+        return this == MESSAGES || this == MESSAGE_CALLS || this == ALL_TO_ALL;
     }
 
     /** Whether processes start. */

@@ -40,7 +40,8 @@ class BenchmarkTest {
     /** In this process: how two of them are joined is the next test's matter, and the same for all works. */
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"START", "START_AOT",
-        "FIRST_LATENCY", "FIRST_THROUGHPUT", "GRPC_UNARY", "GRPC_STREAM", "MESSAGES", "MESSAGE_CALLS"})
+        "FIRST_LATENCY", "FIRST_THROUGHPUT", "GRPC_UNARY", "GRPC_STREAM", "MESSAGES", "MESSAGE_CALLS",
+        "ALL_TO_ALL"})
     void eachWorkYieldsItsFigures(Work work) throws Exception {
         var active = work == Work.MANY ? 1 : CONNECTIONS;
         var scenario = new Scenario(work, 16, CONNECTIONS, active, 1, 4, 0, 0, 0.05, null, null);

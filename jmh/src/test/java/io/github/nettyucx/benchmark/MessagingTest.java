@@ -8,6 +8,7 @@ import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.Lane;
 import io.github.nettyucx.examples.Setting;
 import io.github.nettyucx.examples.TransportKind;
+import java.util.ArrayList;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -37,6 +38,39 @@ class MessagingTest {
             for (var metric : work.metrics()) {
                 assertTrue(Double.isFinite(sample.figures().get(metric)), sample.toString());
             }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"UCX, 3, 2", "NIO, 2, 1"})
+    void allNodesReceive(TransportKind transport, int number, int threads) throws Exception {
+        var scenario = new Scenario(Work.ALL_TO_ALL, 16, number, threads, 1, 1, 0, 0, 0.05, null, null);
+        var nodes = new ArrayList<AllToAllNode>();
+        try {
+            for (var id = 0; id < number; id++) {
+                nodes.add(new AllToAllNode(new Task(scenario, new Setting(transport, Lane.AUTO, null)), id));
+            }
+            var addresses = nodes.stream().map(AllToAllNode::address).toList();
+            nodes.forEach(node -> node.connect(addresses));
+            nodes.forEach(AllToAllNode::send);
+            var samples = new ArrayList<Sample>();
+            for (var node : nodes) {
+                node.warmUp();
+                samples.add(node.measure());
+            }
+            for (var sample : samples) {
+                assertTrue(sample.operations() > 0, samples.toString());
+            }
+            var together = AllToAll.together(scenario, samples);
+            assertEquals(samples.stream().mapToLong(Sample::operations).sum(), together.operations());
+            for (var metric : Work.ALL_TO_ALL.metrics()) {
+                assertTrue(Double.isFinite(together.figures().get(metric)), together.toString());
+            }
+            for (var node : nodes) {
+                node.stop();
+            }
+        } finally {
+            nodes.forEach(AllToAllNode::close);
         }
     }
 

@@ -83,6 +83,10 @@ public final class RecordLog extends PairCommand {
                     + "with commas. Records are committed when all that are in sync have them.")
     private List<HostAndPort> followers;
 
+    @Option(names = "--min-followers", paramLabel = "N", converter = Count.OfWarmup.class,
+            description = "With --follower: commit nothing unless so many of them are in sync. Default: 0.")
+    private Long minFollowers;
+
     @Option(names = "--transport", paramLabel = "NAME[,NAME]", hideParamSyntax = true, split = ",",
             converter = Choice.OfTransport.class,
             description = "ucx, nio, epoll or io_uring; several with commas. Default: nio,ucx on this host, ucx "
@@ -152,6 +156,10 @@ public final class RecordLog extends PairCommand {
         if (followers != null) {
             followers.forEach(follower -> arguments().requirePort("--follower", follower));
         }
+        if (minFollowers != null && minFollowers > (followers == null ? 0 : followers.size())) {
+            throw arguments().rejected("--min-followers " + minFollowers + " will not do. Expected no more than are given"
+                    + " with --follower: " + (followers == null ? 0 : followers.size()) + ".");
+        }
         if (server() != null && directory == null) {
             throw arguments().rejected("--server needs --directory, where the log's files are, or will be.");
         }
@@ -183,7 +191,7 @@ public final class RecordLog extends PairCommand {
     private BrokerSettings brokerSettings() {
         var settings = BrokerSettings.in(directory).withDurability(force ? Durability.DISK : Durability.PAGE_CACHE);
         if (followers != null) {
-            settings = settings.withFollowers(followers);
+            settings = settings.withFollowers(followers).withMinFollowers(count(minFollowers, 0));
         }
         return segment == null ? settings : settings.withSegmentBytes(segment.bytes());
     }

@@ -18,10 +18,12 @@ import java.util.List;
  * @param memory what peers reach
  * @param followers brokers with segments that are no shorter, which get every record. A record is committed when all
  *                  that are in sync have it
+ * @param minFollowers how many of them have to be in sync for a record to be committed
  * @param followerPatience how long a follower may be without an answer before it is no longer in sync
  */
 public record BrokerSettings(Path directory, int segmentBytes, Durability durability, Duration reservation,
-                             MemoryKind memory, List<HostAndPort> followers, Duration followerPatience) {
+                             MemoryKind memory, List<HostAndPort> followers, int minFollowers,
+                             Duration followerPatience) {
     public static final int DEFAULT_SEGMENT_BYTES = 16 << 20;
     public static final Duration DEFAULT_RESERVATION = Duration.ofMillis(500);
     public static final Duration DEFAULT_FOLLOWER_PATIENCE = Duration.ofSeconds(10);
@@ -52,6 +54,10 @@ public record BrokerSettings(Path directory, int segmentBytes, Durability durabi
             throw new IllegalArgumentException("segmentBytes: " + segmentBytes + " (expected: " + Records.HEADER + " to "
                     + (1 << 30) + ")");
         }
+        if (minFollowers < 0 || minFollowers > followers.size()) {
+            throw new IllegalArgumentException("minFollowers: " + minFollowers + " (expected: 0 to " + followers.size()
+                    + ", the number of followers)");
+        }
         requirePositive("reservation", reservation);
         requirePositive("followerPatience", followerPatience);
     }
@@ -64,30 +70,42 @@ public record BrokerSettings(Path directory, int segmentBytes, Durability durabi
 
     public static BrokerSettings in(Path directory) {
         return new BrokerSettings(directory, DEFAULT_SEGMENT_BYTES, Durability.PAGE_CACHE, DEFAULT_RESERVATION,
-                MemoryKind.ATTACHED, List.of(), DEFAULT_FOLLOWER_PATIENCE);
+                MemoryKind.ATTACHED, List.of(), 0, DEFAULT_FOLLOWER_PATIENCE);
     }
 
     public BrokerSettings withSegmentBytes(int bytes) {
-        return new BrokerSettings(directory, bytes, durability, reservation, memory, followers, followerPatience);
+        return new BrokerSettings(directory, bytes, durability, reservation, memory, followers, minFollowers,
+                followerPatience);
     }
 
     public BrokerSettings withDurability(Durability chosen) {
-        return new BrokerSettings(directory, segmentBytes, chosen, reservation, memory, followers, followerPatience);
+        return new BrokerSettings(directory, segmentBytes, chosen, reservation, memory, followers, minFollowers,
+                followerPatience);
     }
 
     public BrokerSettings withReservation(Duration chosen) {
-        return new BrokerSettings(directory, segmentBytes, durability, chosen, memory, followers, followerPatience);
+        return new BrokerSettings(directory, segmentBytes, durability, chosen, memory, followers, minFollowers,
+                followerPatience);
     }
 
     public BrokerSettings withMemory(MemoryKind chosen) {
-        return new BrokerSettings(directory, segmentBytes, durability, reservation, chosen, followers, followerPatience);
+        return new BrokerSettings(directory, segmentBytes, durability, reservation, chosen, followers, minFollowers,
+                followerPatience);
     }
 
     public BrokerSettings withFollowers(List<HostAndPort> chosen) {
-        return new BrokerSettings(directory, segmentBytes, durability, reservation, memory, chosen, followerPatience);
+        return new BrokerSettings(directory, segmentBytes, durability, reservation, memory, chosen, minFollowers,
+                followerPatience);
+    }
+
+    /** Of followers that have been given before. */
+    public BrokerSettings withMinFollowers(int number) {
+        return new BrokerSettings(directory, segmentBytes, durability, reservation, memory, followers, number,
+                followerPatience);
     }
 
     public BrokerSettings withFollowerPatience(Duration chosen) {
-        return new BrokerSettings(directory, segmentBytes, durability, reservation, memory, followers, chosen);
+        return new BrokerSettings(directory, segmentBytes, durability, reservation, memory, followers, minFollowers,
+                chosen);
     }
 }

@@ -91,12 +91,12 @@ final class Fetches {
     /**
      * Whole records, of one segment; one at least if there is one, however long it is.
      *
-     * @param end of what may be read of the segment, in bytes
+     * @param end of what may be read of the segment, in bytes; before the record if it is not known that it may
      */
     static ByteBuf read(SegmentFile segment, long offset, int end, int maxBytes) throws IOException {
         var position = segment.position(offset);
         var left = Math.min(end, segment.size()) - position;
-        if (left == 0) {
+        if (left <= 0) {
             return Unpooled.EMPTY_BUFFER;
         }
         var header = ByteBuffer.allocate(Records.HEADER);

@@ -51,8 +51,11 @@ final class Followers {
         }
     }
 
-    /** Committed is what all have that are in sync: the leader, and its followers. */
+    /** Committed is what all have that are in sync: the leader, and its followers, if there are enough of them. */
     void advance() {
+        if (replicas.size() < settings.minFollowers()) {
+            return;
+        }
         var before = watermark.committed();
         watermark.advance(replicas.values().stream().mapToLong(Replica::next).reduce(log.nextOffset(), Math::min));
         if (watermark.committed() != before) {
@@ -107,6 +110,9 @@ final class Followers {
         replicas.put(follower, replica);
         if (records.isReadable()) {
             replica.send(records.nioBuffer(), end);
+        } else {
+            // It has all, and there may have been too few to commit it.
+            advance();
         }
         records.release();
         return null;

@@ -70,7 +70,8 @@ final class Partition implements Inbound.Commits {
         this.loop = loop;
         this.slots = slots;
         this.byMemory = byMemory;
-        watermark = new Watermark(log.nextOffset());
+        // Whether enough followers have had what an earlier process has left nobody knows before they are there.
+        watermark = new Watermark(settings.minFollowers() == 0 ? log.nextOffset() : log.firstOffset());
         fetches = new Fetches(log, watermark, loop);
         followers = new Followers(log, settings, watermark, loop, this::committed);
         readable = new ReadableMemory(settings);

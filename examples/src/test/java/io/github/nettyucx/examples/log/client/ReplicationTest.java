@@ -209,6 +209,56 @@ class ReplicationTest {
     }
 
     @Test
+    void withoutTheLeastNumberOfFollowersNothingIsCommitted() throws Exception {
+        var follower = LogBroker.start(TransportKind.UCX, LogFixture.ANY_PORT, settings("follower"));
+        var address = follower.address();
+        follower.close();
+        try (var log = new LogFixture(TransportKind.UCX,
+                settings("leader").withFollowers(List.of(address)).withMinFollowers(1))) {
+            var connection = log.connect();
+            var partition = await(connection.openTopic("orders", 1));
+            var producer = connection.messageProducer(partition);
+            assertWaits(log, connection, partition, producer, 0);
+            follower = LogBroker.start(TransportKind.UCX, address, settings("follower"));
+            awaitInSync(connection, 1);
+            log.produce(producer, 1, 0, 200, 1000);
+            assertEquals(201, log.readByMessage(connection, partition).size());
+            assertEquals(201, log.readMemory(connection, partition, 201).size());
+            follower.close();
+            awaitInSync(connection, 0);
+            assertWaits(log, connection, partition, producer, 201);
+
+            log.restart();
+            connection = log.connect();
+            partition = await(connection.openTopic("orders", 1));
+            // Of none of its records does it know whether a follower has had it.
+            assertWaits(log, connection, partition, connection.messageProducer(partition), 0);
+            follower = LogBroker.start(TransportKind.UCX, address, settings("follower"));
+            awaitInSync(connection, 1);
+            // What has waited is committed in the end.
+            var records = log.readMemory(connection, partition, 203);
+            assertEquals(203, log.readByMessage(connection, partition).size());
+            var copies = read(address, log);
+            for (var i = 0; i < 203; i++) {
+                assertArrayEquals(records.get(i).payload(), copies.get(i).payload());
+            }
+        } finally {
+            follower.close();
+        }
+    }
+
+    /** One more record is neither acknowledged nor readable. */
+    private static void assertWaits(LogFixture log, LogConnection connection, int partition, Producer producer, int readable)
+            throws Exception {
+        // It does not come, however long one waits.
+        assertFalse(producer.send(encoded(payload(9, readable, 10))).await(500));
+        assertEquals(readable, log.readByMessage(connection, partition).size());
+        var consumer = await(connection.memoryConsumer(partition, List.of((long) readable)));
+        assertEquals(List.of(), await(consumer.poll()));
+        consumer.close();
+    }
+
+    @Test
     void whatWasAcknowledgedIsAtTheFollowerWhenTheLeaderIsKilled() throws Exception {
         try (var log = new LogFixture(TransportKind.UCX, settings("follower"))) {
             var byFollower = log.connect();
