@@ -7,6 +7,7 @@ import io.github.nettyucx.channel.LaneJvm;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -156,9 +157,27 @@ public final class Child implements AutoCloseable {
     /** SIGSTOP: returns when it has stopped. */
     void stop() throws IOException, InterruptedException {
         signal("STOP");
-        while (state() != 'T') {
+        while (!hasStopped()) {
             Thread.onSpinWait();
         }
+    }
+
+    /** One thread takes the signal, and the others go on until they hear of it. */
+    private boolean hasStopped() throws IOException {
+        try (DirectoryStream<Path> threads = Files.newDirectoryStream(Path.of("/proc/" + process.pid() + "/task"))) {
+            for (Path thread : threads) {
+                try {
+                    String stat = Files.readString(thread.resolve("stat"));
+                    if (stat.charAt(stat.lastIndexOf(')') + 2) != 'T') {
+                        return false;
+                    }
+                } catch (IOException e) {
+                    // It has ended meanwhile.
+                    return false;
+                }
+            }
+        }
+        return true;
     }
 
     /** SIGCONT. */
@@ -171,11 +190,6 @@ public final class Child implements AutoCloseable {
         if (exit != 0) {
             throw new IOException("kill -" + name + " failed with " + exit);
         }
-    }
-
-    private char state() throws IOException {
-        String stat = Files.readString(Path.of("/proc/" + process.pid() + "/stat"));
-        return stat.charAt(stat.lastIndexOf(')') + 2);
     }
 
     public long pid() {

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.github.nettyucx.examples.ChildProcess;
 import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.log.RecordLog;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,7 +59,39 @@ final class BrokerProcess implements AutoCloseable {
         return process.errors();
     }
 
-    void signal(String name) throws Exception {
+    /** By SIGSTOP; it does nothing more when this returns. */
+    void pause() throws Exception {
+        signal("STOP");
+        var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+        while (!hasStopped()) {
+            assertTrue(System.nanoTime() < deadline, "it does not stop");
+            Thread.onSpinWait();
+        }
+    }
+
+    /** One thread takes the signal, and the others go on until they hear of it. */
+    private boolean hasStopped() throws IOException {
+        try (var threads = Files.newDirectoryStream(Path.of("/proc/" + process.pid() + "/task"))) {
+            for (var thread : threads) {
+                try {
+                    var stat = Files.readString(thread.resolve("stat"));
+                    if (stat.charAt(stat.lastIndexOf(')') + 2) != 'T') {
+                        return false;
+                    }
+                } catch (IOException e) {
+                    // It has ended meanwhile.
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    void resume() throws Exception {
+        signal("CONT");
+    }
+
+    private void signal(String name) throws Exception {
         assertEquals(0, new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).inheritIO().start().waitFor());
     }
 

@@ -157,10 +157,10 @@ class ReplicationTest {
                 awaitInSync(connection, 1);
                 var producer = await(connection.memoryProducer(partition, AccessMode.SHARED));
                 log.produce(producer, 1, 0, 50, 1000);
-                follower.signal("STOP");
+                follower.pause();
                 log.produce(producer, 1, 50, 200, 1000);
                 assertEquals(0, await(connection.statistics()).followersInSync());
-                follower.signal("CONT");
+                follower.resume();
                 awaitInSync(connection, 1);
                 log.assertLog(read(address, log));
                 log.assertLog(log.readByMessage(connection, partition));
@@ -182,17 +182,17 @@ class ReplicationTest {
                 log.produce(producer, 1, 100, 110, 1000);
                 var consumer = await(connection.memoryConsumer(partition, List.of(110L)));
                 assertEquals(List.of(), await(consumer.poll()));
-                follower.signal("STOP");
+                follower.pause();
                 var sent = new ArrayList<Future<Long>>();
                 // More than a segment: the next one begins meanwhile.
                 for (var i = 0; i < 100; i++) {
                     sent.add(producer.send(encoded(payload(2, i, 1000))));
                 }
                 // None comes, however long one waits.
-                assertFalse(sent.getFirst().await(500));
+                assertFalse(sent.getFirst().await(500), () -> "it has come to an end: " + sent.getFirst());
                 assertEquals(110, log.readByMessage(connection, partition).size());
                 assertEquals(List.of(), await(consumer.poll()));
-                follower.signal("CONT");
+                follower.resume();
                 for (var i = 0; i < sent.size(); i++) {
                     log.acknowledged(await(sent.get(i)), payload(2, i, 1000));
                 }
@@ -251,7 +251,8 @@ class ReplicationTest {
     private static void assertWaits(LogFixture log, LogConnection connection, int partition, Producer producer, int readable)
             throws Exception {
         // It does not come, however long one waits.
-        assertFalse(producer.send(encoded(payload(9, readable, 10))).await(500));
+        var sent = producer.send(encoded(payload(9, readable, 10)));
+        assertFalse(sent.await(500), () -> "it has come to an end: " + sent);
         assertEquals(readable, log.readByMessage(connection, partition).size());
         var consumer = await(connection.memoryConsumer(partition, List.of((long) readable)));
         assertEquals(List.of(), await(consumer.poll()));
