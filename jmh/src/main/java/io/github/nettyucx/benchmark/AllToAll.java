@@ -77,7 +77,7 @@ record AllToAll(Setting setting) implements Contender {
         var bytes = samples.stream()
                 .mapToDouble(sample -> sample.figures().get(Metric.ALLOCATION) * sample.operations()).sum();
         var figures = new EnumMap<Metric, Double>(Map.of(Metric.RATE, rate, Metric.BANDWIDTH, rate * scenario.size() / 1e9,
-                Metric.ALLOCATION, bytes / operations));
+                Metric.ALLOCATION, bytes / Math.max(1, operations)));
         var first = samples.getFirst();
         return new Sample(first.lane(), first.software(), operations, first.seconds(), figures, null, null);
     }

@@ -26,8 +26,6 @@ final class AllToAllNode implements AutoCloseable {
     static final String SEPARATOR = " ";
     private static final Duration CONNECT = Duration.ofSeconds(30);
     private static final long END_SECONDS = 5;
-    /** Of a measurement's time: how long the compilers have to rest. */
-    private static final double RESTS_FOR = 0.5;
 
     private final Task task;
     private final int id;
@@ -129,7 +127,7 @@ final class AllToAllNode implements AutoCloseable {
         do {
             var before = System.nanoTime();
             var compiled = compilers.nanos();
-            TimeUnit.NANOSECONDS.sleep((long) (RESTS_FOR * nanos));
+            TimeUnit.NANOSECONDS.sleep((long) (Calibration.RESTS_FOR * nanos));
             var now = System.nanoTime();
             rest = compilers.nanos() - compiled < Calibration.RESTS * (now - before);
             spent = now - begin;

@@ -12,7 +12,7 @@ final class Calibration {
     static final int COMPILED_BEFORE = 20;
     /** The compilers rest when both processes' have taken less than this share of a processor, for that long. */
     static final double RESTS = 0.03;
-    private static final double RESTS_FOR = 0.5;
+    static final double RESTS_FOR = 0.5;
     /** What still gets faster by as much from one such time to the next is not compiled, whatever the compilers do. */
     private static final double FASTER = 1.1;
     private static final int LARGEST_STEP = 16;

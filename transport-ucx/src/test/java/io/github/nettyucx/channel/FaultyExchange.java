@@ -212,6 +212,7 @@ final class FaultyExchange {
     private void awaitAnswerOrFault(Channel channel) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
         while (!client.answered.isDone() && !isFaultOver(channel) && System.nanoTime() - deadline < 0) {
+            // Between two looks: a fault may leave nobody who could tell.
             Thread.sleep(1);
         }
         settle(SETTLE_MILLIS);
