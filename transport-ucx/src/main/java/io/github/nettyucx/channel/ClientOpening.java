@@ -177,6 +177,7 @@ final class ClientOpening extends Opening {
     }
 
     private void connected() throws IOException {
+        heard();
         channel.local = socket.localAddress();
         channel.remote = socket.remoteAddress();
         String reason = mode == UcxConnectMode.ANNOUNCED
@@ -189,6 +190,10 @@ final class ClientOpening extends Opening {
         if (mode == UcxConnectMode.ANNOUNCED) {
             step = Step.ATTEMPT;
             boundByAnswer();
+        } else if (channel.config().getConnectTimeoutMillis() == 0) {
+            // No limit is for the kernel's connect, which ends by itself. A server that accepts and says nothing does not.
+            int millis = channel.config().getHandshakeTimeoutMillis();
+            boundBy(millis, () -> timedOut(millis));
         }
         ClientHandshake started = new ClientHandshake(terms(), loop.links(), this, KernelRandom::fill);
         handshake = started;

@@ -56,7 +56,9 @@ final class OpenConnection {
         try {
             output.write();
         } catch (IOException e) {
-            if (!channel.config().isAutoClose() || !lane.isReadable() && !lane.isEnding()) {
+            // Else the peer is there, and what failed is this side's, such as a file: it must not miss that silently.
+            boolean peerGone = lane.isEnding() || !lane.isOutputOpen();
+            if (!channel.config().isAutoClose() || !peerGone || !lane.isReadable() && !lane.isEnding()) {
                 throw e;
             }
             // Netty would close the channel, and with it goes what the peer has sent before it went.

@@ -42,6 +42,9 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
 
     private static final int FIRST_CAPACITY = 512;
 
+    /** A loop that looks at its timers so much later than it ought to has been held up, perhaps with its whole process. */
+    private static final long HELD_UP_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     final UcxSocketChannel channel;
     final LoopLanes loop;
     KernelSocket socket;
@@ -55,6 +58,8 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
     /** The peer is to be told why there is no connection. */
     private boolean refusing;
     private Future<?> timeout;
+    /** Whether the socket has had something since that was last asked. */
+    private boolean heard;
     private int channelId;
     ConnectionLimits limits;
 
@@ -81,7 +86,31 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
         if (timeout != null) {
             timeout.cancel(false);
         }
-        timeout = channel.eventLoop().schedule(action, millis, TimeUnit.MILLISECONDS);
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+        timeout = channel.eventLoop().schedule(() -> timeIsUp(millis, end, action), millis, TimeUnit.MILLISECONDS);
+    }
+
+    /**
+     * The peer is late, or this loop is: what the peer has said in time may still lie in the socket. A loop that was held
+     * up for long, as by SIGSTOP, gives a peer that has said something the same time again, for it could not be answered.
+     */
+    private void timeIsUp(int millis, long end, Runnable action) {
+        boolean heldUp = System.nanoTime() - end >= HELD_UP_NANOS;
+        heard = false;
+        socketReady(Epoll.IN | Epoll.OUT);
+        if (over) {
+            return;
+        }
+        if (heldUp && heard) {
+            boundBy(millis, action);
+        } else {
+            action.run();
+        }
+    }
+
+    /** The peer, or the kernel, has done something. */
+    final void heard() {
+        heard = true;
     }
 
     // ------------------------------------------------------------------------------------------- the socket
@@ -124,6 +153,7 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
             int room = in.writableBytes();
             int received = socket.receive(BufferAddress.of(in, end, room), room);
             if (received > 0) {
+                heard();
                 in.writerIndex(end + received);
                 received();
             } else if (received == 0) {

@@ -11,7 +11,7 @@ public final class UcxChannelOption {
     /**
      * How long an accepted connection may take to the end of the handshake, in milliseconds; it is closed then. From 1
      * to {@link Integer#MAX_VALUE}; 10,000 by default. The connecting side has
-     * {@link ChannelOption#CONNECT_TIMEOUT_MILLIS}.
+     * {@link ChannelOption#CONNECT_TIMEOUT_MILLIS}; where that is 0, this is for its handshake.
      */
     public static final ChannelOption<Integer> HANDSHAKE_TIMEOUT_MILLIS =
             ChannelOption.valueOf(UcxChannelOption.class, "HANDSHAKE_TIMEOUT_MILLIS");

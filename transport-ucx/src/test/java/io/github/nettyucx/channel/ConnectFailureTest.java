@@ -218,12 +218,22 @@ class ConnectFailureTest {
 
     @OnEachLane
     void aServerThatSaysNothingIsGivenUpInTime() throws Exception {
+        giveUpSilentServer(peers.client(new Inbox())
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MILLIS));
+    }
+
+    /** Without a limit for the connect there is still one for the handshake. */
+    @OnEachLane(lanes = Lane.SOCKET)
+    void aServerThatSaysNothingIsGivenUpWithoutALimitForTheConnect() throws Exception {
+        giveUpSilentServer(peers.client(new Inbox()).option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 0)
+                .option(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MILLIS));
+    }
+
+    private void giveUpSilentServer(Bootstrap client) throws Exception {
         assertLoopsWork();
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.ofLiteral("127.0.0.1"))) {
             long start = System.nanoTime();
-            ChannelFuture connect = peers.client(new Inbox())
-                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MILLIS)
-                    .connect(silent.getLocalSocketAddress());
+            ChannelFuture connect = client.connect(silent.getLocalSocketAddress());
             Throwable failure = Peers.awaitFailure(connect);
             long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
             assertInstanceOf(ConnectTimeoutException.class, failure);

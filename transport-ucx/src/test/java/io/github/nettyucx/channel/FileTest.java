@@ -2,6 +2,7 @@
 package io.github.nettyucx.channel;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
@@ -14,6 +15,7 @@ import io.netty.util.ReferenceCountUtil;
 import java.io.File;
 import java.io.IOException;
 import java.nio.channels.WritableByteChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -23,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -104,8 +107,32 @@ class FileTest {
         }
     }
 
-    /** Their completions have to be taken though nothing more is sent. */
-    /** A kernel has taken its bytes when it has, and delivers them by itself. */
+    /** What failed is this side's: the peer is there, and must not take what comes next for the rest of the file. */
+    @OnEachLane
+    void aFileThatIsTooShortClosesAChannelThatHasSomethingToRead() throws Exception {
+        int length = 300 * KIB;
+        Path path = file(length);
+        Inbox child = new Inbox();
+        try (Peers peers = new Peers()) {
+            UcxSocketChannel client = (UcxSocketChannel) Peers.await(peers.client(new Inbox())
+                    .option(ChannelOption.AUTO_READ, false)
+                    .connect(peers.listen(() -> child).localAddress())).channel();
+            Peers.await(child.awaitActive().writeAndFlush(Unpooled.copiedBuffer("unread", StandardCharsets.US_ASCII)));
+            Eventually.await(15_000, () -> "nothing arrives",
+                    () -> client.eventLoop().submit(() -> client.connection().lane().isReadable()).get());
+            ChannelFuture write = client.write(new DefaultFileRegion(path.toFile(), 0, 2 * length));
+            ChannelFuture next = client.writeAndFlush(Unpooled.copiedBuffer("next", StandardCharsets.US_ASCII));
+            assertInstanceOf(IOException.class, Peers.awaitFailure(write));
+            Peers.awaitFailure(next);
+            Peers.await(client.closeFuture());
+            child.awaitInactive();
+            assertFalse(child.text().contains("next"), "what followed the file arrives in its place");
+        } finally {
+            Files.delete(path);
+        }
+    }
+
+    /** Their completions have to be taken though nothing more is sent. A kernel has taken its bytes when it has, and delivers them by itself. */
     @OnEachLane(linksOnly = true)
     void aCloseWaitsForTheCopiesOfABrokenFileThatAreOnTheirWayAndNoLonger() throws Exception {
         int length = 16 * MIB;

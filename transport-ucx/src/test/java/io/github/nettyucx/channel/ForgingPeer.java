@@ -111,8 +111,18 @@ final class ForgingPeer implements AutoCloseable, Handshake.Owner {
 
     /** All but the last word: the server knows the link by now, and waits. */
     void greetUpToGo() {
+        beginGreeting();
+        finishGreeting();
+    }
+
+    /** Its first word. */
+    void beginGreeting() {
         holdsGoBack = true;
         handshake.start();
+    }
+
+    /** What follows, but for the last word. */
+    void finishGreeting() {
         until(() -> outcome != null || failure != null || ended, "the handshake does not end");
         if (outcome == null) {
             throw new AssertionError("the handshake has failed", failure);
