@@ -110,6 +110,7 @@ static void constants(void)
     CONST(SOCK_NONBLOCK);
     CONST(SOCK_CLOEXEC);
     CONST(MSG_PEEK);
+    CONST(MSG_TRUNC);
     CONST(MSG_NOSIGNAL);
     CONST(SHUT_RD);
     CONST(SHUT_WR);

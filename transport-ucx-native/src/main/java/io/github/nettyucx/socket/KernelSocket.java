@@ -243,6 +243,11 @@ public final class KernelSocket implements AutoCloseable {
         return receive(address, length, SocketConstants.MSG_PEEK);
     }
 
+    /** As {@link #receive(long, int)}, and throws the bytes of the stream away, which takes no memory (tcp(7), MSG_TRUNC). */
+    public int discard(int length) {
+        return receive(0, length, SocketConstants.MSG_TRUNC);
+    }
+
     private int receive(long address, int length, int flags) {
         CallState state = CallState.current();
         long n;

@@ -15,6 +15,7 @@ final class SocketConstants {
     static final int SOCK_NONBLOCK = 0x800;
     static final int SOCK_CLOEXEC = 0x80000;
     static final int MSG_PEEK = 2;
+    static final int MSG_TRUNC = 0x20;
     static final int MSG_NOSIGNAL = 0x4000;
     static final int SHUT_RD = 0;
     static final int SHUT_WR = 1;

@@ -39,6 +39,20 @@ class StreamTest {
     }
 
     @Test
+    void whatIsThrownAwayIsGone() throws Exception {
+        try (SocketPair pair = SocketPair.open()) {
+            assertEquals(-Errno.EAGAIN, pair.server.discard(16));
+            pair.send(pair.client, "abcdef");
+            SocketPair.await(pair.server, Epoll.IN);
+            assertEquals(4, pair.server.discard(4));
+            assertEquals("ef", pair.receive(pair.server, 2));
+            pair.client.close();
+            SocketPair.await(pair.server, Epoll.RDHUP);
+            assertEquals(0, pair.server.discard(16));
+        }
+    }
+
+    @Test
     void theOutputCanEndBeforeTheInput() throws Exception {
         try (SocketPair pair = SocketPair.open()) {
             pair.send(pair.client, "last words");

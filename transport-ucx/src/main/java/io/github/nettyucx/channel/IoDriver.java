@@ -66,10 +66,13 @@ public final class IoDriver {
 
     /**
      * @param waitStrategy what the loop does while nothing happens
-     * @throws IllegalArgumentException if {@code io.github.nettyucx.spinMicros} is out of range
+     * @throws IllegalArgumentException if a system property for loops is wrong, such as
+     *                                  {@code io.github.nettyucx.spinMicros}
      */
     public IoDriver(UcxWaitStrategy waitStrategy) {
         this(waitStrategy, null);
+        LoopLanes.checkSettings();
+        Opening.PEER_TIMEOUT_SETTING.check();
         Ucx.prepare();
     }
 

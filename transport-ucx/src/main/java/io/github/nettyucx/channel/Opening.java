@@ -17,10 +17,10 @@ import io.github.nettyucx.socket.Errno;
 import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.socket.SocketSetting;
 import io.github.nettyucx.worker.BufferAddress;
+import io.github.nettyucx.worker.IntSetting;
 import io.github.nettyucx.worker.SocketWatcher;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.Future;
-import io.netty.util.internal.SystemPropertyUtil;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -37,8 +37,9 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
 
     static final String PEER_TIMEOUT_PROPERTY = "io.github.nettyucx.peerTimeoutSeconds";
     private static final int MAX_PEER_TIMEOUT_SECONDS = 32767;
-    private static final int PEER_TIMEOUT_SECONDS =
-            checkedPeerTimeout(SystemPropertyUtil.getInt(PEER_TIMEOUT_PROPERTY, 30));
+    static final IntSetting PEER_TIMEOUT_SETTING =
+            IntSetting.of(PEER_TIMEOUT_PROPERTY, 30, Opening::checkedPeerTimeout);
+    private static final int PEER_TIMEOUT_SECONDS = PEER_TIMEOUT_SETTING.value();
 
     private static final int FIRST_CAPACITY = 512;
 
@@ -237,6 +238,14 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
 
     @Override
     public final void opened(Outcome outcome) {
+        if (!out.isEmpty()) {
+            // Only where the kernel has no memory for some bytes. The lane would begin before the peer knows of it.
+            if (outcome.link() != null) {
+                outcome.link().release();
+            }
+            failed(new HandshakeException(HandshakeFailure.NO_MEMORY, "the kernel does not take the end of the handshake"));
+            return;
+        }
         if (outcome.lane() != LaneKind.SOCKET && in != null && in.isReadable()) {
             outcome.link().release();
             failed(new HandshakeException(HandshakeFailure.PROTOCOL_VIOLATION, "the peer sent " + in.readableBytes()

@@ -212,6 +212,10 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         transports = made.transports();
         if (state == ChannelState.DECLINING) {
             closing.opened(connection);
+            if (isLingering()) {
+                // The client may have gone with its last word, which is not told again.
+                made.socketReady(events);
+            }
             return;
         }
         state = ChannelState.ACTIVE;

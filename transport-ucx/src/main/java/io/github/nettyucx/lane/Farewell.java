@@ -8,7 +8,6 @@ import io.github.nettyucx.worker.SocketWatcher;
 import io.netty.buffer.ByteBuf;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.util.Queue;
 
 /**
@@ -24,8 +23,6 @@ public final class Farewell implements SocketWatcher {
 
     private static final int MAX_DISCARDED = 256 * 1024;
     private static final int PIECE = 16 * 1024;
-    /** Where all loops write what nobody reads. */
-    private static final long SINK = Arena.global().allocate(PIECE, 8).address();
 
     private final LoopLanes loop;
     private final KernelSocket socket;
@@ -77,7 +74,7 @@ public final class Farewell implements SocketWatcher {
     /** @return whether there is a reason to go on */
     private boolean listen() {
         while (discarded < MAX_DISCARDED) {
-            int received = socket.receive(SINK, PIECE);
+            int received = socket.discard(PIECE);
             if (received <= 0) {
                 return received == -Errno.EAGAIN;
             }

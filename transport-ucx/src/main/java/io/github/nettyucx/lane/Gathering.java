@@ -2,6 +2,7 @@
 package io.github.nettyucx.lane;
 
 import io.github.nettyucx.worker.BufferAddress;
+import io.github.nettyucx.worker.IntSetting;
 import io.github.nettyucx.worker.SendBuffer;
 import io.github.nettyucx.worker.SendBufferPool;
 import io.netty.buffer.ByteBuf;
@@ -21,8 +22,8 @@ final class Gathering implements ChannelOutboundBuffer.MessageProcessor {
      * From this size on a buffer is sent from where it lies, even if others wait behind it, in bytes. What is smaller has
      * to fit into a send buffer.
      */
-    static final int ZERO_COPY_MIN = checkedZeroCopyMin(Integer.getInteger(ZERO_COPY_PROPERTY, 8 * 1024),
-            SendBufferPool.CAPACITY);
+    static final IntSetting ZERO_COPY_SETTING = IntSetting.of(ZERO_COPY_PROPERTY, 8 * 1024,
+            bytes -> checkedZeroCopyMin(bytes, SendBufferPool.CAPACITY));
 
     static final String REGISTRATION_PROPERTY = "io.github.nettyucx.registrationMin";
 
@@ -30,7 +31,8 @@ final class Gathering implements ChannelOutboundBuffer.MessageProcessor {
      * On links that need registered memory: what is smaller is copied into a send buffer, which is registered, and what
      * is not is registered where it lies, for the one send, in bytes.
      */
-    static final int REGISTRATION_MIN = checkedRegistrationMin(Integer.getInteger(REGISTRATION_PROPERTY, 64 * 1024));
+    static final IntSetting REGISTRATION_SETTING =
+            IntSetting.of(REGISTRATION_PROPERTY, 64 * 1024, Gathering::checkedRegistrationMin);
 
     private final SendBufferPool pool;
     /** Smaller pieces are copied even if they are alone. */
@@ -52,8 +54,8 @@ final class Gathering implements ChannelOutboundBuffer.MessageProcessor {
 
     Gathering(SendBufferPool pool) {
         this.pool = pool;
-        copiedBelow = pool.registered() == null ? 0 : REGISTRATION_MIN;
-        zeroCopyMin = Math.max(ZERO_COPY_MIN, copiedBelow);
+        copiedBelow = pool.registered() == null ? 0 : REGISTRATION_SETTING.value();
+        zeroCopyMin = Math.max(ZERO_COPY_SETTING.value(), copiedBelow);
     }
 
     /** @throws IllegalArgumentException if the two sizes do not go together */

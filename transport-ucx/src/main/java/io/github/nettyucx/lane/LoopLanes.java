@@ -54,6 +54,13 @@ public final class LoopLanes implements AutoCloseable {
         engine.addCollector(links);
     }
 
+    /** @throws IllegalArgumentException if a system property for how loops send and receive is wrong */
+    public static void checkSettings() {
+        ProgressEngine.checkSettings();
+        Gathering.ZERO_COPY_SETTING.check();
+        Gathering.REGISTRATION_SETTING.check();
+    }
+
     public ProgressEngine engine() {
         return engine;
     }

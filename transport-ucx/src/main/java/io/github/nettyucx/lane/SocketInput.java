@@ -10,7 +10,6 @@ import io.github.nettyucx.wire.Traffic;
 import io.github.nettyucx.worker.BufferAddress;
 import io.github.nettyucx.worker.ProgressEngine;
 import io.github.nettyucx.worker.SendBuffer;
-import io.github.nettyucx.worker.SendBufferPool;
 import io.netty.buffer.ByteBuf;
 
 /**
@@ -35,7 +34,8 @@ final class SocketInput {
 
     private static final int HANGUP = Epoll.RDHUP | Epoll.HUP | Epoll.ERR;
 
-    /** Bytes are thrown away in pieces of {@link SendBufferPool#CAPACITY}, so many in a turn. */
+    /** Bytes are thrown away in pieces of that length, so many in a turn. */
+    private static final int DISCARD_LENGTH = 64 * 1024;
     private static final int DISCARDS_PER_TURN = 2;
 
     private enum State {
@@ -327,18 +327,13 @@ final class SocketInput {
         if (!readable || discardScheduled) {
             return;
         }
-        SendBuffer waste = engine.sendBuffers().acquire();
-        try {
-            for (int left = DISCARDS_PER_TURN; readable && left > 0; left--) {
-                int received = socket.receive(waste.address(), SendBufferPool.CAPACITY);
-                if (received > 0) {
-                    received(received, SendBufferPool.CAPACITY);
-                } else {
-                    emptied(received);
-                }
+        for (int left = DISCARDS_PER_TURN; readable && left > 0; left--) {
+            int received = socket.discard(DISCARD_LENGTH);
+            if (received > 0) {
+                received(received, DISCARD_LENGTH);
+            } else {
+                emptied(received);
             }
-        } finally {
-            waste.release();
         }
         if (readable && !lane.isClosed()) {
             discardScheduled = true;

@@ -77,6 +77,12 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     private record WorkerKey(LinkKind kind, boolean serving, Object process) {
     }
 
+    /** @throws IllegalArgumentException if a system property for the buffers of loops is wrong */
+    public static void checkSettings() {
+        SendBufferPool.CAPACITY_SETTING.check();
+        ReceivePool.SIZE_SETTING.check();
+    }
+
     /**
      * @param counters that this loop's thread writes from now on
      */
@@ -231,7 +237,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     void guarded(Runnable work) {
         try {
             work.run();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
             logger.warn("Unexpected exception in the turn of a channel.", e);
         }
     }

@@ -17,8 +17,10 @@ final class ReceivePool {
     static final int PAGE = 8 * 1024;
     private static final int MAX_SIZE = 1024 * 1024 * 1024;
 
+    static final IntSetting SIZE_SETTING = IntSetting.of(SIZE_PROPERTY, 4 * 1024 * 1024, ReceivePool::checkedSize);
+
     /** Of the pool, in bytes; 0 for none. */
-    static final int SIZE = checkedSize(Integer.getInteger(SIZE_PROPERTY, 4 * 1024 * 1024));
+    static final int SIZE = SIZE_SETTING.value();
 
     /** What is shorter is sent along with its announcement, and UCX copies it, in bytes. */
     static final int MIN_LENGTH = PAGE;

@@ -16,8 +16,11 @@ public final class SendBufferPool {
     private static final int MIN_CAPACITY = 4 * 1024;
     private static final int MAX_CAPACITY = 16 * 1024 * 1024;
 
+    static final IntSetting CAPACITY_SETTING =
+            IntSetting.of(CAPACITY_PROPERTY, 64 * 1024, SendBufferPool::checkedCapacity);
+
     /** Of each buffer, in bytes. */
-    public static final int CAPACITY = checkedCapacity(Integer.getInteger(CAPACITY_PROPERTY, 64 * 1024));
+    public static final int CAPACITY = CAPACITY_SETTING.value();
 
     /** Buffers that an idle loop keeps. */
     private static final int KEPT = 16;

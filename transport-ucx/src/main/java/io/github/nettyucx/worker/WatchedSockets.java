@@ -137,7 +137,7 @@ final class WatchedSockets {
     private static void tell(SocketWatcher watcher, int events) {
         try {
             watcher.socketReady(events);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
             logger.warn("A socket's events could not be dealt with.", e);
         }
     }

@@ -100,6 +100,38 @@ class EarlyDataTest {
         }
     }
 
+    @OnEachLane(linksOnly = true)
+    void aClosedChannelDoesNotWaitForAPeerThatHasGoneWithItsLastWord() throws Exception {
+        CompletableFuture<UcxSocketChannel> registered = new CompletableFuture<>();
+        UcxServerSocketChannel server = peers.listen(() -> new Inbox() {
+            @Override
+            public void channelRegistered(ChannelHandlerContext context) {
+                registered.complete((UcxSocketChannel) context.channel());
+            }
+        });
+        try (ForgingPeer client = new ForgingPeer()) {
+            client.connect(server.localAddress());
+            client.greetUpToGo();
+            client.awaitLink();
+            UcxSocketChannel accepted = registered.get(SECONDS, TimeUnit.SECONDS);
+            CountDownLatch gone = new CountDownLatch(1);
+            // The close comes first, and then GO and the end of the socket in one turn.
+            Future<?> heldUp = accepted.eventLoop().submit(() -> {
+                accepted.close();
+                assertTrue(gone.await(SECONDS, TimeUnit.SECONDS));
+                return null;
+            });
+            client.sayGo();
+            client.hangUp();
+            long start = System.nanoTime();
+            gone.countDown();
+            Peers.await(heldUp);
+            client.until(accepted.closeFuture()::isDone, "the channel stays");
+            long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            assertTrue(millis < PROMPTLY_MILLIS, () -> "closed after " + millis + " ms");
+        }
+    }
+
     /** In the handshake, or after it: the kernel may bring what was said last a little later. */
     private long violations() {
         UcxMetrics metrics = TestLoops.driver(TestLoops.first(peers.serverGroup)).metrics();

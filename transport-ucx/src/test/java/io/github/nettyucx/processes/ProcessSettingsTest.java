@@ -6,6 +6,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -109,6 +111,24 @@ class ProcessSettingsTest {
     void aPropertyThatMakesNoSenseIsTold() throws Exception {
         try (RemoteSide there = new RemoteSide("-Dio.github.nettyucx.lanes=fast")) {
             assertFails(there.ask("connect loopback 1"), "io.github.nettyucx.lanes: lanes \"fast\": there is no lane");
+        }
+    }
+
+    /** When a loop is made, and each time: not by the end of a loop when the number is first needed. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "zeroCopyMin=65537 | zeroCopyMin: 65537 (expected: 1 to 65536 bytes",
+        "sendBufferSize=1 | sendBufferSize: 1 (expected: 4096 to 16777216 bytes)",
+        "receivePoolSize=7 | receivePoolSize: 7 (expected: 0, or 8192 to 1073741824 bytes)",
+        "registrationMin=-1 | registrationMin: -1 (expected: >= 0 bytes)",
+        "peerTimeoutSeconds=-1 | peerTimeoutSeconds: -1 (expected: 0 to 32767 seconds",
+        "peerTimeoutSeconds=1m | peerTimeoutSeconds: '1m' (expected: a whole number)",
+    })
+    void aNumberThatIsWrongIsTold(String setting, String reason) throws Exception {
+        try (RemoteSide there = new RemoteSide("-Dio.github.nettyucx." + setting)) {
+            for (int i = 0; i < 2; i++) {
+                assertFails(there.ask("listen loopback 0"), "IllegalArgumentException: io.github.nettyucx." + reason);
+            }
         }
     }
 }
