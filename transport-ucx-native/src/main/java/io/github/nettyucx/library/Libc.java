@@ -91,18 +91,10 @@ final class Libc {
         }
     }
 
-    /** Sets a variable of the process's environment, as C code sees it, unless it is set already. */
-    static void setenvIfAbsent(String name, String value) {
-        setenv(name, value, 0);
-    }
-
+    /** Sets a variable of the process's environment, as C code sees it. See {@link Environ}, which is to be preferred. */
     static void setenv(String name, String value) {
-        setenv(name, value, 1);
-    }
-
-    private static void setenv(String name, String value, int overwrite) {
         try (Arena arena = Arena.ofConfined()) {
-            if ((int) call(SETENV, string(arena, name), string(arena, value), overwrite) != 0) {
+            if ((int) call(SETENV, string(arena, name), string(arena, value), 1) != 0) {
                 throw new IllegalStateException("setenv failed for " + name);
             }
         }

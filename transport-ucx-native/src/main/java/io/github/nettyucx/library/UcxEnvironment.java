@@ -7,8 +7,10 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -133,7 +135,7 @@ public final class UcxEnvironment {
     }
 
     static void apply(UcxVersion version) {
-        settings(version).forEach(UcxEnvironment::apply);
+        apply(settings(version));
     }
 
     /**
@@ -148,21 +150,24 @@ public final class UcxEnvironment {
                     + NO_MEMORY_EVENTS.value() + ", so that there must be no rendezvous: " + NO_MEMORY_EVENTS.why());
         }
         if (!off || version.compareTo(MEMORY_EVENTS_OPTIONAL) < 0) {
-            apply(NO_RENDEZVOUS);
+            apply(List.of(NO_RENDEZVOUS));
         }
     }
 
-    private static void apply(Setting setting) {
-        if (!setting.mandatory()) {
-            Libc.setenvIfAbsent(setting.name(), setting.value());
-            return;
+    /** All at once: see {@link Environ}. */
+    private static void apply(List<Setting> settings) {
+        Map<String, String> variables = new LinkedHashMap<>();
+        for (Setting setting : settings) {
+            String exported = Libc.getenv(setting.name());
+            if (exported == null || setting.mandatory()) {
+                variables.put(setting.name(), setting.value());
+            }
+            if (exported != null && setting.mandatory() && !setting.isSaidBy(exported)) {
+                LOGGER.log(Level.WARNING, setting.name() + '=' + exported + " is overridden by " + setting.name() + '='
+                        + setting.value() + ": " + setting.why());
+            }
         }
-        String exported = Libc.getenv(setting.name());
-        if (exported != null && !setting.isSaidBy(exported)) {
-            LOGGER.log(Level.WARNING, setting.name() + '=' + exported + " is overridden by " + setting.name() + '='
-                    + setting.value() + ": " + setting.why());
-        }
-        Libc.setenv(setting.name(), setting.value());
+        Environ.put(variables);
     }
 
     static boolean hasRdmaDevice() {

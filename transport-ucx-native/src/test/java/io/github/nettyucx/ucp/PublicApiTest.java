@@ -45,6 +45,7 @@ class PublicApiTest {
     private static final String SOCKETS = "socket/";
     /** Who may have a view of memory that it has not allocated, outside the binding itself; and why. */
     private static final Map<String, String> VIEWS = Map.of(
+            "library/Environ.java", "the process's list of environment variables, which is the C library's",
             "library/Libc.java", "names of files and messages that the C library has; no struct of UCX",
             "worker/SendBuffer.java", "copies from one buffer into another",
             "memory/Buffers.java", "copies between a buffer and memory that an application has registered",
@@ -54,6 +55,7 @@ class PublicApiTest {
             "memory/Words.java", "atomic operations on words of such memory");
     /** Offsets that no layout names, and why they may be there. */
     private static final Map<String, String> OFFSETS = Map.of(
+            "library/Environ.java: 0", "the beginning of a string",
             "library/Libc.java: 0", "the first field of the C library's Dl_info, and the beginning of a string",
             "ucp/UcpEndpointParams.java: 0", "the beginning of a worker's address, which is bytes to us",
             "ucp/UcpRemoteKey.java: 0", "the beginning of a packed key, which is bytes to us",
