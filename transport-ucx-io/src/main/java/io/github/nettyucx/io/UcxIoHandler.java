@@ -124,8 +124,7 @@ public final class UcxIoHandler implements IoHandler {
         long start = System.nanoTime();
         int work = driver.run(tasks);
         if (work > 0) {
-            // A turn in which something was done has not waited.
-            context.reportActiveIoTime(System.nanoTime() - start);
+            context.reportActiveIoTime(System.nanoTime() - driver.workingSince(start));
         }
         return work;
     }

@@ -63,6 +63,9 @@ public final class IoDriver {
     private boolean pending;
     private long busySinceNanos;
     private long busySleepNanos;
+    /** When the last sleep ended, if the last turn has slept. */
+    private long wokenNanos;
+    private boolean slept;
 
     /**
      * @param waitStrategy what the loop does while nothing happens
@@ -144,23 +147,23 @@ public final class IoDriver {
     /**
      * One turn: takes what has arrived and completed, and does what the wait strategy says if that was nothing and no
      * task waits. An unexpected failure is logged.
+     * <p>
+     * What has come in a sleep is taken in the same turn, before timers that have become due meanwhile: a process that was
+     * stopped must not run the timers for what it has been sent long before.
      *
      * @return how much was done; 0 when there was nothing to do
      */
     public int run(TaskView tasks) {
+        slept = false;
         try {
-            int work = port().poll();
-            pending = tasks.isPending(work == 0);
-            if (pending) {
-                port().busy();
-            }
-            if (work != 0 || pending) {
-                spin.worked();
-                busySinceNanos = 0;
-            } else if (shouldPark()) {
-                park(tasks);
-            } else {
-                Thread.onSpinWait();
+            int work = take(tasks);
+            if (work == 0 && !pending) {
+                if (!shouldPark()) {
+                    Thread.onSpinWait();
+                } else if (park(tasks)) {
+                    slept = true;
+                    work = take(tasks);
+                }
             }
             return work;
         } catch (Error e) {
@@ -169,6 +172,28 @@ public final class IoDriver {
             handleLoopException(t);
             return 0;
         }
+    }
+
+    private int take(TaskView tasks) throws IOException {
+        int work = port().poll();
+        pending = tasks.isPending(work == 0);
+        if (pending) {
+            port().busy();
+        }
+        if (work != 0 || pending) {
+            spin.worked();
+            busySinceNanos = 0;
+        }
+        return work;
+    }
+
+    /**
+     * When the last {@link #run} has begun to work: a sleep does not count.
+     *
+     * @param calledNanos when it was called
+     */
+    public long workingSince(long calledNanos) {
+        return slept ? wokenNanos : calledNanos;
     }
 
     /** Whether the last {@link #run} has seen that a task waits, or a timer is due. */
@@ -184,28 +209,33 @@ public final class IoDriver {
         };
     }
 
-    private void park(TaskView tasks) throws IOException {
+    /** @return whether it has slept */
+    private boolean park(TaskView tasks) throws IOException {
         long deadline = tasks.deadlineNanos();
         nextWakeupNanos.set(deadline == -1 ? NONE : deadline);
         try {
             // Whoever adds a task from here on sees that the loop is about to sleep, and wakes it.
             if (tasks.isPending(false)) {
                 pending = true;
-                return;
+                return false;
             }
             long timeout = deadline == -1 ? -1 : Math.max(0, tasks.delayNanos());
             if (port.arm()) {
                 busySinceNanos = 0;
                 long since = System.nanoTime();
                 sleep(timeout);
-                spin.slept(System.nanoTime() - since);
-            } else {
-                counters.parkRefused();
-                if (isLongBusy()) {
-                    sleep(timeout < 0 ? busySleepNanos : Math.min(timeout, busySleepNanos));
-                    busySleepNanos = Math.min(LAST_BUSY_SLEEP_NANOS, 2 * busySleepNanos);
-                }
+                wokenNanos = System.nanoTime();
+                spin.slept(wokenNanos - since);
+                return true;
             }
+            counters.parkRefused();
+            if (!isLongBusy()) {
+                return false;
+            }
+            sleep(timeout < 0 ? busySleepNanos : Math.min(timeout, busySleepNanos));
+            wokenNanos = System.nanoTime();
+            busySleepNanos = Math.min(LAST_BUSY_SLEEP_NANOS, 2 * busySleepNanos);
+            return true;
         } finally {
             nextWakeupNanos.set(AWAKE);
         }

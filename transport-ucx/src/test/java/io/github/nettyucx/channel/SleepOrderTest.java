@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.github.nettyucx.worker.EnginePort;
+import org.junit.jupiter.api.Test;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/**
+ * In the sleep of a loop a message has come and a timer has become due, as when the process was stopped: the message is
+ * taken before the loop's owner, who runs the timers when {@link IoDriver#run} returns, has its turn.
+ */
+class SleepOrderTest implements EnginePort, TaskView {
+
+    private final List<String> events = new ArrayList<>();
+    private boolean slept;
+
+    @Override
+    public int poll() {
+        int work = slept && !events.contains("message") ? 1 : 0;
+        if (work > 0) {
+            events.add("message");
+        }
+        return work;
+    }
+
+    @Override
+    public boolean arm() {
+        return true;
+    }
+
+    @Override
+    public void await(long timeoutNanos) {
+        events.add("sleep");
+        slept = true;
+    }
+
+    @Override
+    public void wakeup() {
+        // Nobody does.
+    }
+
+    @Override
+    public boolean isPending(boolean idle) {
+        return slept;
+    }
+
+    @Override
+    public long deadlineNanos() {
+        return 1;
+    }
+
+    @Override
+    public long delayNanos() {
+        return slept ? 0 : 1;
+    }
+
+    @Test
+    void whatCameInASleepIsTakenBeforeTimersThatAreDue() {
+        IoDriver driver = new IoDriver(UcxWaitStrategy.PARK, this);
+        long called = System.nanoTime();
+        int work = driver.run(this);
+        if (driver.isPending()) {
+            events.add("timers");
+        }
+        assertEquals(List.of("sleep", "message", "timers"), events);
+        assertEquals(1, work);
+        assertTrue(driver.workingSince(called) - called > 0, "the sleep counts as work");
+    }
+}
