@@ -117,6 +117,7 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
     // ------------------------------------------------------------------------------------------- the socket
 
     final void watch() throws IOException {
+        loop.engine().noteSocketWork();
         loop.engine().watch(socket, SocketLane.INTEREST, this);
     }
 
@@ -155,6 +156,8 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
             int received = socket.receive(BufferAddress.of(in, end, room), room);
             if (received > 0) {
                 heard();
+                // More is said soon, and the other side waits for the answer.
+                loop.engine().noteSocketWork();
                 in.writerIndex(end + received);
                 received();
             } else if (received == 0) {

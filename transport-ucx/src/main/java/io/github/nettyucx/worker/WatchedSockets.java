@@ -22,7 +22,7 @@ final class WatchedSockets {
      * How often a loop that spins looks at its sockets: a system call takes longer than a round trip through shared
      * memory. While bytes go over sockets it looks in every turn, and for so many turns after the last of them.
      */
-    private static final int TURNS_PER_LOOK = 64;
+    private static final int TURNS_PER_LOOK = 256;
     private static final int TURNS_OF_WORK = 256;
     /** So many messages and the like make a turn count for another one, as a power of two. */
     private static final int WORK_SHIFT = 2;
