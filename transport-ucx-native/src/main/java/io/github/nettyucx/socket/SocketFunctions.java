@@ -337,7 +337,7 @@ final class SocketFunctions {
     }
 
     /** A downcall has nothing of its own to throw: what arrives here is the virtual machine's. */
-    private static RuntimeException rethrow(Throwable cause) {
+    static RuntimeException rethrow(Throwable cause) {
         if (cause instanceof Error error) {
             throw error;
         }

@@ -2,6 +2,7 @@
 package io.github.nettyucx.memory;
 
 import io.github.nettyucx.ucp.NativeMemory;
+import io.github.nettyucx.socket.NativeCopy;
 import io.github.nettyucx.worker.BufferAddress;
 import io.netty.buffer.ByteBuf;
 
@@ -21,11 +22,19 @@ final class Buffers {
             return;
         }
         if (source.hasMemoryAddress() || BufferAddress.isContiguous(source)) {
-            MemorySegment.copy(ALL, BufferAddress.of(source, index, length), ALL, address, length);
+            copy(BufferAddress.of(source, index, length), address, length);
         } else if (source.hasArray()) {
             MemorySegment.copy(source.array(), source.arrayOffset() + index, ALL, ValueLayout.JAVA_BYTE, address, length);
         } else {
             source.getBytes(index, ALL.asSlice(address, length).asByteBuffer());
+        }
+    }
+
+    private static void copy(long from, long to, int length) {
+        if (length >= NativeCopy.MIN_LENGTH && Math.abs(from - to) >= length) {
+            NativeCopy.copy(from, to, length);
+        } else {
+            MemorySegment.copy(ALL, from, ALL, to, length);
         }
     }
 
@@ -34,7 +43,7 @@ final class Buffers {
             return;
         }
         if (target.hasMemoryAddress() || BufferAddress.isContiguous(target)) {
-            MemorySegment.copy(ALL, address, ALL, BufferAddress.of(target, index, length), length);
+            copy(address, BufferAddress.of(target, index, length), length);
         } else if (target.hasArray()) {
             MemorySegment.copy(ALL, ValueLayout.JAVA_BYTE, address, target.array(), target.arrayOffset() + index, length);
         } else {
