@@ -11,7 +11,6 @@ import io.netty.util.ReferenceCounted;
 
 import java.io.IOException;
 import java.util.ArrayDeque;
-import java.util.Arrays;
 import java.util.Queue;
 import java.util.concurrent.Executor;
 
@@ -53,11 +52,9 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     private int failure;
     private boolean tracked;
 
-    // Sends that UCX has not completed.
-    private long[] requests = new long[16];
-    private int[] sentFrames = new int[16];
-    private ReferenceCounted[] owners = new ReferenceCounted[16];
-    private int sends;
+    /** Of the two roles. Who asks is bounded by itself, and who answers by the peer's good will: so they are told apart. */
+    private final Sends asked;
+    private final Sends answers;
 
     /**
      * @param connection whose messages about memory are taken from now on
@@ -68,7 +65,9 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         this.shared = shared;
         this.connection = connection;
         this.host = host;
-        serving = new MemoryServing(this, port);
+        asked = new Sends(port, frames);
+        answers = new Sends(port, frames);
+        serving = new MemoryServing(this, port, answers);
         access = new MemoryAccess(this, port);
         connection.memory(this);
     }
@@ -145,12 +144,8 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         }
         serving.ended();
         access.ended();
-        for (int i = 0; i < sends; i++) {
-            port.abandon(requests[i], owners[i] != null ? owners[i]
-                    : sentFrames[i] >= 0 ? frames.retained(sentFrames[i]) : null);
-            owners[i] = null;
-        }
-        sends = 0;
+        asked.abandon();
+        answers.abandon();
         frames.close();
         host.memoryReady();
     }
@@ -208,23 +203,12 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     void send(int type, int value, long address, long length, int frame, ReferenceCounted owner) {
         long request = end == null && failure == 0 ? port.send(address, length, Tag.of(peerChannelId, type, value)) : 0;
         if (request > 0) {
-            if (sends == requests.length) {
-                requests = Arrays.copyOf(requests, sends * 2);
-                sentFrames = Arrays.copyOf(sentFrames, sends * 2);
-                owners = Arrays.copyOf(owners, sends * 2);
-            }
-            requests[sends] = request;
-            sentFrames[sends] = frame;
-            owners[sends++] = owner;
+            (type < Tag.MEMORY_ANSWER ? asked : answers).add(request, frame, owner);
             return;
         }
         if (request < 0) {
             failed((int) request);
         }
-        sent(frame, owner);
-    }
-
-    private void sent(int frame, ReferenceCounted owner) {
         if (frame >= 0 && end == null) {
             frames.release(frame);
         }
@@ -259,13 +243,15 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     }
 
     private boolean isBusy() {
-        return end == null && (sends > 0 || failure != 0 || serving.isReceiving() || access.isReceiving());
+        return end == null && (asked.count() > 0 || answers.count() > 0 || failure != 0
+                || serving.isReceiving() || access.isReceiving());
     }
 
     @Override
     public boolean poll() {
         if (end == null) {
-            pollSends();
+            poll(asked);
+            poll(answers);
             try {
                 serving.poll();
                 access.poll();
@@ -280,24 +266,15 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         return tracked;
     }
 
-    private void pollSends() {
-        for (int i = sends - 1; i >= 0; i--) {
-            int status = port.status(requests[i]);
-            if (status == 1) {
-                continue;
-            }
-            port.free(requests[i]);
-            if (status < 0) {
-                failed(status);
-            }
-            int frame = sentFrames[i];
-            ReferenceCounted owner = owners[i];
-            sends--;
-            requests[i] = requests[sends];
-            sentFrames[i] = sentFrames[sends];
-            owners[i] = owners[sends];
-            owners[sends] = null;
-            sent(frame, owner);
+    /** Gives back what the peer has taken since this turn began. */
+    void pollAnswers() {
+        poll(answers);
+    }
+
+    private void poll(Sends sends) {
+        int status = sends.poll();
+        if (status < 0) {
+            failed(status);
         }
     }
 }

@@ -29,6 +29,8 @@ final class FakePort implements EndpointPort {
 
     final List<Sent> sent = new ArrayList<>();
     boolean deferring;
+    /** What is sent completes when the test says so; what is received is not concerned. */
+    boolean deferringSends;
     private final Map<Long, byte[]> messages = new HashMap<>();
     private final Map<Long, Waiting> running = new HashMap<>();
     private final Map<Long, Boolean> done = new HashMap<>();
@@ -82,7 +84,7 @@ final class FakePort implements EndpointPort {
         byte[] bytes = new byte[(int) length];
         MemorySegment.copy(NativeMemory.all(), ValueLayout.JAVA_BYTE, address, bytes, 0, bytes.length);
         sent.add(new Sent((int) (tag >>> 28) & 0xf, (int) tag & Tag.MAX_VALUE, bytes));
-        return deferring ? run(null, 0) : 0;
+        return deferring || deferringSends ? run(null, 0) : 0;
     }
 
     @Override

@@ -227,6 +227,67 @@ class MemoryProtocolTest implements ConnectionListener {
         assertInstanceOf(ProtocolException.class, failure);
     }
 
+    /** Gets, additions, and such as are refused: answers with a frame and without. */
+    private void deliverRequests(int count) {
+        for (int i = 0; i < count; i++) {
+            deliver(i % 3 == 0 ? MemoryFrame.ADD : MemoryFrame.GET, 0, i % 3 == 1 ? LENGTH + 1 : 8);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aPeerThatAsksAndTakesNoAnswersIsBounded(boolean polled) {
+        start();
+        openAsPeer();
+        port.deferringSends = true;
+        int most = MemoryFrame.MAX_UNTAKEN;
+        for (int i = 0; i < most / 256; i++) {
+            deliverRequests(256);
+            if (polled && i % 64 == 0) {
+                port.turn();
+            }
+        }
+        assertNull(failure);
+        assertEquals(most, port.sent.size());
+        deliverRequests(1);
+        assertInstanceOf(ProtocolException.class, failure);
+        assertEquals(most, port.sent.size());
+    }
+
+    @Test
+    void whatAPeerHasTakenDoesNotCountAgainstItBeforeItIsPolled() {
+        start();
+        openAsPeer();
+        port.deferringSends = true;
+        for (int i = 0; i < 3; i++) {
+            deliverRequests(MemoryFrame.MAX_UNTAKEN);
+            port.completeAll();
+            // Messages are taken before completions are looked at: so there is no turn in between.
+            deliverRequests(MemoryFrame.MAX_OPERATIONS);
+            port.completeAll();
+            port.turn();
+        }
+        assertNull(failure);
+    }
+
+    @Test
+    void whatThisSideAsksForDoesNotCountAgainstThePeer() {
+        start();
+        openAsPeer();
+        UcxRemoteMemory remote = openAsAsker();
+        port.deferringSends = true;
+        ByteBuf target = Unpooled.directBuffer(8, 8);
+        for (int i = 0; i < MemoryFrame.MAX_OPERATIONS; i++) {
+            remote.get(0, target, 0, 8, null, 0);
+        }
+        deliverRequests(MemoryFrame.MAX_UNTAKEN);
+        assertNull(failure);
+        connection.close();
+        exchange.deliver(notifications::add);
+        assertEquals(1, target.refCnt());
+        target.release();
+    }
+
     // ------------------------------------------------------------------------------------------- the other
 
     private UcxRemoteMemory openAsAsker() {
@@ -284,6 +345,7 @@ class MemoryProtocolTest implements ConnectionListener {
         assertEquals(String.valueOf(MemoryFrame.MAX_LENGTH), limits.get("MAX_LENGTH"));
         assertEquals(String.valueOf(MemoryFrame.MAX_INLINE), limits.get("MAX_INLINE"));
         assertEquals(String.valueOf(MemoryFrame.MAX_OPERATIONS), limits.get("MAX_OPERATIONS"));
+        assertEquals(String.valueOf(MemoryFrame.MAX_UNTAKEN), limits.get("MAX_UNTAKEN"));
         assertEquals(String.valueOf(MemoryFrame.MAX_OPENINGS), limits.get("MAX_OPENINGS"));
     }
 
@@ -336,6 +398,10 @@ class MemoryProtocolTest implements ConnectionListener {
             case "a request where the bytes of a put have to be" -> {
                 deliver(MemoryFrame.PUT, 0, 1000);
                 deliver(MemoryFrame.GET, 0, 1);
+            }
+            case "more requests than answers that it takes" -> {
+                port.deferring = true;
+                deliverRequests(MemoryFrame.MAX_UNTAKEN + 1);
             }
             case "bytes of a put without a request" -> {
                 deliver(MemoryFrame.PUT, 0, 1000);
