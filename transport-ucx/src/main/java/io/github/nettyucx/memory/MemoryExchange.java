@@ -42,7 +42,7 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     private final Connection connection;
     private final Host host;
     private final boolean shared;
-    private final Frames frames = new Frames();
+    private final Frames frames;
     private final MemoryServing serving;
     private final MemoryAccess access;
     private Queue<Early> early = new ArrayDeque<>(0);
@@ -61,7 +61,12 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
      * @param shared     whether the two processes can attach each other's memory
      */
     public MemoryExchange(EndpointPort port, Connection connection, boolean shared, Host host) {
+        this(port, connection, shared, host, new Frames());
+    }
+
+    MemoryExchange(EndpointPort port, Connection connection, boolean shared, Host host, Frames frames) {
         this.port = port;
+        this.frames = frames;
         this.shared = shared;
         this.connection = connection;
         this.host = host;
@@ -95,6 +100,9 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         } catch (ProtocolException e) {
             kept.forEach(message -> discard(message.message));
             connection.violated(e);
+        } catch (OutOfMemoryError e) {
+            kept.forEach(message -> discard(message.message));
+            connection.outOfMemory(e);
         }
     }
 
@@ -190,6 +198,25 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         return frames;
     }
 
+    /**
+     * A frame that a message is going to be received into.
+     *
+     * @throws OutOfMemoryError if there is none: then the message has been discarded
+     */
+    int frameFor(long message) {
+        try {
+            return frames.acquire();
+        } catch (OutOfMemoryError e) {
+            discard(message);
+            throw e;
+        }
+    }
+
+    /** The peer cannot be told what it has to be told. */
+    void outOfMemory(OutOfMemoryError cause) {
+        connection.outOfMemory(cause);
+    }
+
     void ready() {
         host.memoryReady();
     }
@@ -257,6 +284,8 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
                 access.poll();
             } catch (ProtocolException e) {
                 connection.violated(e);
+            } catch (OutOfMemoryError e) {
+                connection.outOfMemory(e);
             }
             if (failure != 0 && end == null) {
                 connection.operationFailed(failure);

@@ -95,9 +95,10 @@ final class MemoryServing {
             exchange.discard(message);
             throw missing();
         }
+        int frame = exchange.frameFor(message);
         Job job = idle.isEmpty() ? new Job() : idle.pollLast();
         job.number = number;
-        job.frame = exchange.frames().acquire();
+        job.frame = frame;
         job.frameLength = length;
         job.state = Job.State.ARRIVING;
         jobs.addLast(job);
