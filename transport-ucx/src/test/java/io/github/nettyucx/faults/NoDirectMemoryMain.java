@@ -35,6 +35,7 @@ final class NoDirectMemoryMain {
 
     private static final long SECONDS = 15;
     private static final int LARGEST = 1024 * 1024;
+    private static final int STEP = 16;
     /** For the requests of one side of a connection, and not for those of two. */
     private static final int ONE_SIDE = 18 * 1024;
     private static final UnpooledByteBufAllocator UNPOOLED = new UnpooledByteBufAllocator(true, true);
@@ -114,7 +115,8 @@ final class NoDirectMemoryMain {
     }
 
     private static void takeAll(ByteBufAllocator allocator, List<ByteBuf> hog) {
-        for (int size = LARGEST; size > 0; size /= 2) {
+        // In a few steps: the JDK looks for memory for half a second before it says that there is none.
+        for (int size = LARGEST; size > 0; size /= STEP) {
             try {
                 for (;;) {
                     hog.add(allocator.directBuffer(size, size));
