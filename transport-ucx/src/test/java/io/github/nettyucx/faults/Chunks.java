@@ -5,7 +5,7 @@ import io.netty.buffer.ByteBuf;
 
 import java.lang.reflect.Field;
 import java.util.Collections;
-import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.Map;
 
 /** Which of a pool's chunks the buffers lie in that somebody has under way. For one thread. */
@@ -24,7 +24,7 @@ final class Chunks {
         }
     }
 
-    private final Map<Object, Integer> counts = new HashMap<>();
+    private final Map<Object, Integer> counts = new IdentityHashMap<>();
 
     /** @return its chunk, for {@link #remove} */
     Object add(ByteBuf buffer) {

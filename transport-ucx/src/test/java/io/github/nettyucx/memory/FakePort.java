@@ -131,7 +131,11 @@ final class FakePort implements EndpointPort {
 
     @Override
     public void abandon(long request, ReferenceCounted owner) {
-        running.get(request).owner[0] = owner;
+        if (done.remove(request) == null) {
+            running.get(request).owner[0] = owner;
+        } else if (owner != null) {
+            owner.release();
+        }
     }
 
     @Override
