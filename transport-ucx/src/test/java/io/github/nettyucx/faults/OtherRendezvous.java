@@ -27,9 +27,10 @@ import java.util.concurrent.TimeUnit;
 final class OtherRendezvous extends ChannelInboundHandlerAdapter {
 
     private static final int SIZE = Traffic.RENDEZVOUS_BYTES;
-    private static final long PAUSE_MILLIS = 2;
+    private static final long PAUSE_MILLIS = 5;
     private static final long SECONDS = 20;
     private static final int BEATS = 3;
+    private static final int WARM_BEATS = 50;
 
     private final SeededBytes bytes = new SeededBytes(4712);
     private final Chunks chunks = new Chunks();
@@ -129,12 +130,23 @@ final class OtherRendezvous extends ChannelInboundHandlerAdapter {
         return chunks;
     }
 
+    /** Classes are loaded and methods compiled before anything is measured. */
+    void warm() throws Exception {
+        begin();
+        awaitBeats(WARM_BEATS);
+        rest();
+    }
+
     void awaitBeats() throws Exception {
+        awaitBeats(BEATS);
+    }
+
+    private void awaitBeats(int count) throws Exception {
         long before = beats;
         Eventually.await(TimeUnit.SECONDS.toMillis(SECONDS), () -> "the rendezvous with a living process have stopped",
                 () -> {
                     check();
-                    return beats >= before + BEATS;
+                    return beats >= before + count;
                 });
     }
 

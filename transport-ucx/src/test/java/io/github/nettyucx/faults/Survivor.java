@@ -68,6 +68,9 @@ final class Survivor implements AutoCloseable {
                 .childOption(ChannelOption.SO_RCVBUF, Traffic.WINDOW).bind(Peers.loopback(0))).channel();
         pulse = new Pulse(group);
         others = Lane.current().isLink() ? new OtherRendezvous(group, leaks.allocator, pulse.rendezvousEcho()) : null;
+        if (others != null) {
+            others.warm();
+        }
         channelsBefore = LoopState.of(group, 0).channels();
     }
 
