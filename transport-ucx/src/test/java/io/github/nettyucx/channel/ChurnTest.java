@@ -32,7 +32,7 @@ class ChurnTest {
 
     private static final int AT_A_TIME = 32;
     private static final int ROUNDS = 4;
-    /** The other compiler takes 20 MB and more while it works, and gives them back: more than the connections of a round leave. */
+    /** The other one takes 20 MB and more while it works, and gives them back: more than a round leaves behind. */
     private static final String SMALL_COMPILER = "JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1";
     /** So many of them have to leave little behind. */
     private static final int LITTLE_ROUNDS = 2;
