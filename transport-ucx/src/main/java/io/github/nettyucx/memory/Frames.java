@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.memory;
 
+import io.github.nettyucx.wire.Inbound;
 import io.github.nettyucx.worker.BufferAddress;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -15,11 +16,22 @@ final class Frames {
     private static final int PER_CHUNK = 1 << PER_CHUNK_BITS;
     private static final UnpooledByteBufAllocator ALLOCATOR = new UnpooledByteBufAllocator(true, true);
 
+    private final Inbound.Allocation allocation;
     private ByteBuf[] chunks = new ByteBuf[0];
     private long[] addresses = new long[0];
     private int[] free = new int[0];
     private int freeCount;
 
+    Frames() {
+        this(bytes -> ALLOCATOR.directBuffer(bytes, bytes));
+    }
+
+    /** @param allocation may throw an {@link OutOfMemoryError} */
+    Frames(Inbound.Allocation allocation) {
+        this.allocation = allocation;
+    }
+
+    /** @throws OutOfMemoryError if there is none, and no memory to make some */
     int acquire() {
         if (freeCount == 0) {
             grow();
@@ -30,10 +42,11 @@ final class Frames {
     private void grow() {
         int count = chunks.length;
         int bytes = PER_CHUNK * MemoryFrame.MAX_LENGTH;
+        ByteBuf chunk = allocation.allocate(bytes);
         chunks = Arrays.copyOf(chunks, count + 1);
         addresses = Arrays.copyOf(addresses, count + 1);
         free = new int[(count + 1) * PER_CHUNK];
-        chunks[count] = ALLOCATOR.directBuffer(bytes, bytes);
+        chunks[count] = chunk;
         addresses[count] = BufferAddress.of(chunks[count], 0, bytes);
         for (int i = PER_CHUNK - 1; i >= 0; i--) {
             free[freeCount++] = (count << PER_CHUNK_BITS) + i;

@@ -18,7 +18,6 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -29,42 +28,12 @@ public final class MemoryAccess {
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(MemoryAccess.class);
 
-    /** What is under way. */
-    private static final class Operation {
-        private int number;
-        private int kind;
-        private UcxCompletion completion;
-        private long id;
-        /** Where the bytes go, or come from; retained. */
-        private ByteBuf buffer;
-        /** For the bytes that are got, where UCX cannot write into the buffer; or {@code null}. */
-        private ByteBuf staging;
-        private int index;
-        private int length;
-        /** Of a receive, and where an answer goes meanwhile. */
-        private long request;
-        private int frame;
-        private long frameLength;
-        private boolean done;
-        private boolean told;
-        private long value;
-        private Throwable failure;
-        /** Of an opening. */
-        private Promise<UcxRemoteMemory> opening;
-        private EventExecutor executor;
-    }
-
     /** Something of this side's own: completes when everything before it has. */
     private static final int FLUSH = 0;
 
     private final MemoryExchange exchange;
     private final EndpointPort port;
-    /** By their numbers; those that are not under way wait to be used again. */
-    private Operation[] operations = new Operation[0];
-    private int[] free = new int[0];
-    private int freeCount;
-    /** All that are under way, in the order in which they were begun. */
-    private final ArrayDeque<Operation> order = new ArrayDeque<>();
+    private final Operations operations = new Operations();
     private final ArrayDeque<Operation> completed = new ArrayDeque<>();
     private final List<Operation> receiving = new ArrayList<>();
     /** By the owner's numbers. */
@@ -93,10 +62,13 @@ public final class MemoryAccess {
             promise.tryFailure(problem);
             return;
         }
-        Operation operation = begin(MemoryFrame.OPEN, null, 0);
+        int frame = newFrame((id, value, cause) -> promise.tryFailure(cause), 0);
+        if (frame < 0) {
+            return;
+        }
+        Operation operation = operations.begin(MemoryFrame.OPEN, null, 0);
         operation.opening = promise;
         operation.executor = executor;
-        int frame = exchange.frames().acquire();
         long address = exchange.frames().address(frame);
         MemoryFrame.putLong(address, 0);
         MemoryFrame.putByte(address + MemoryFrame.KIND_AT, MemoryFrame.OPEN);
@@ -109,64 +81,105 @@ public final class MemoryAccess {
         if (exchange.end() != null) {
             return exchange.end();
         }
-        return order.size() >= MemoryFrame.MAX_OPERATIONS ? new UcxMemoryException(Reason.TOO_MANY) : null;
+        return operations.count() >= MemoryFrame.MAX_OPERATIONS ? new UcxMemoryException(Reason.TOO_MANY) : null;
+    }
+
+    /** @return a frame; -1: there is none and no memory to make some, of which has been told */
+    private int newFrame(UcxCompletion completion, long id) {
+        try {
+            return exchange.frames().acquire();
+        } catch (OutOfMemoryError e) {
+            tell(completion, id, 0, noMemory(e));
+            return -1;
+        }
+    }
+
+    private static IOException noMemory(OutOfMemoryError cause) {
+        return new IOException("no memory for the operation: " + cause.getMessage(), cause);
     }
 
     /** @param source of which a reference is taken over */
     void put(int handle, long offset, ByteBuf source, boolean notifying, long notification, UcxCompletion completion,
              long id) {
         int length = source.readableBytes();
-        Operation operation = begin(MemoryFrame.PUT, completion, id);
-        int frame = exchange.frames().acquire();
+        int frame = newFrame(completion, id);
+        if (frame < 0) {
+            source.release();
+            return;
+        }
         long address = exchange.frames().address(frame);
         MemoryFrame.request(address, MemoryFrame.PUT, notifying ? MemoryFrame.NOTIFYING : 0, handle, offset, length,
                 notification, 0);
         if (length <= MemoryFrame.MAX_INLINE) {
             Buffers.copyOut(source, source.readerIndex(), address + MemoryFrame.REQUEST_LENGTH, length);
             source.release();
-            send(operation, frame, MemoryFrame.REQUEST_LENGTH + length);
+            send(operations.begin(MemoryFrame.PUT, completion, id), frame, MemoryFrame.REQUEST_LENGTH + length);
             return;
         }
         ByteBuf sent = source;
         if (!BufferAddress.isContiguous(source)) {
-            sent = source.alloc().directBuffer(length).writeBytes(source, source.readerIndex(), length);
-            source.release();
+            try {
+                sent = source.alloc().directBuffer(length).writeBytes(source, source.readerIndex(), length);
+            } catch (OutOfMemoryError e) {
+                exchange.frames().release(frame);
+                tell(completion, id, 0, noMemory(e));
+                return;
+            } finally {
+                source.release();
+            }
         }
+        Operation operation = operations.begin(MemoryFrame.PUT, completion, id);
         send(operation, frame, MemoryFrame.REQUEST_LENGTH);
         exchange.send(Tag.MEMORY_PUT, operation.number, BufferAddress.of(sent, sent.readerIndex(), length), length, -1,
                 sent);
         exchange.track();
     }
 
-    /** The bytes are there already: {@code offset} and {@code length} say where. */
-    void notify(int handle, long offset, long length, long notification) {
-        int frame = exchange.frames().acquire();
+    /**
+     * The bytes are there already: {@code offset} and {@code length} say where.
+     *
+     * @param completion told of that
+     */
+    void notify(int handle, long offset, long length, long notification, UcxCompletion completion, long id) {
+        int frame = newFrame(completion, id);
+        if (frame < 0) {
+            return;
+        }
         MemoryFrame.request(exchange.frames().address(frame), MemoryFrame.NOTIFY, MemoryFrame.NOTIFYING, handle, offset,
                 length, notification, 0);
         exchange.send(Tag.MEMORY_REQUEST, 0, exchange.frames().address(frame), MemoryFrame.REQUEST_LENGTH, frame, null);
         exchange.track();
+        tell(completion, id, 0, null);
     }
 
     void get(int handle, long offset, ByteBuf target, int index, int length, UcxCompletion completion, long id) {
-        Operation operation = begin(MemoryFrame.GET, completion, id);
-        operation.buffer = target.retain();
-        operation.index = index;
-        operation.length = length;
-        request(operation, handle, offset, length, 0, 0);
+        Operation operation = request(MemoryFrame.GET, handle, offset, length, 0, 0, completion, id);
+        if (operation != null) {
+            operation.buffer = target.retain();
+            operation.index = index;
+            operation.length = length;
+        }
     }
 
     void add(int handle, long offset, long delta, UcxCompletion completion, long id) {
-        request(begin(MemoryFrame.ADD, completion, id), handle, offset, Long.BYTES, delta, 0);
+        request(MemoryFrame.ADD, handle, offset, Long.BYTES, delta, 0, completion, id);
     }
 
     void swap(int handle, long offset, long expected, long update, UcxCompletion completion, long id) {
-        request(begin(MemoryFrame.SWAP, completion, id), handle, offset, Long.BYTES, expected, update);
+        request(MemoryFrame.SWAP, handle, offset, Long.BYTES, expected, update, completion, id);
     }
 
-    private void request(Operation operation, int handle, long offset, long length, long value, long update) {
-        int frame = exchange.frames().acquire();
-        MemoryFrame.request(exchange.frames().address(frame), operation.kind, 0, handle, offset, length, value, update);
+    /** @return what is under way now, or {@code null} */
+    private Operation request(int kind, int handle, long offset, long length, long value, long update,
+                              UcxCompletion completion, long id) {
+        int frame = newFrame(completion, id);
+        if (frame < 0) {
+            return null;
+        }
+        MemoryFrame.request(exchange.frames().address(frame), kind, 0, handle, offset, length, value, update);
+        Operation operation = operations.begin(kind, completion, id);
         send(operation, frame, MemoryFrame.REQUEST_LENGTH);
+        return operation;
     }
 
     private void send(Operation operation, int frame, int length) {
@@ -176,18 +189,27 @@ public final class MemoryAccess {
 
     /** Completes when everything that was begun before has, and fails if something failed of which nobody was told. */
     void flush(UcxCompletion completion, long id) {
-        if (order.isEmpty()) {
+        if (operations.count() == 0) {
             Throwable failure = untold != null ? untold : exchange.end();
             untold = null;
             tell(completion, id, 0, failure);
             return;
         }
-        begin(FLUSH, completion, id);
+        operations.begin(FLUSH, completion, id);
     }
 
     void close(UcxRemoteMemory memory) {
         if (opened.remove(memory.handle()) != null) {
-            memory.end(Reason.CLOSED, () -> sayClosed(memory.handle()));
+            memory.end(Reason.CLOSED, () -> detached(memory.handle()));
+        }
+    }
+
+    private void detached(int handle) {
+        try {
+            sayClosed(handle);
+        } catch (OutOfMemoryError e) {
+            // Otherwise the owner would keep the memory for as long as the connection lasts.
+            exchange.outOfMemory(e);
         }
     }
 
@@ -202,34 +224,6 @@ public final class MemoryAccess {
     }
 
     // ------------------------------------------------------------------------------------------- operations
-
-    private Operation begin(int kind, UcxCompletion completion, long id) {
-        if (freeCount == 0) {
-            grow();
-        }
-        Operation operation = operations[free[--freeCount]];
-        operation.kind = kind;
-        operation.completion = completion;
-        operation.id = id;
-        operation.frame = -1;
-        operation.done = false;
-        operation.told = false;
-        operation.value = 0;
-        operation.failure = null;
-        order.addLast(operation);
-        return operation;
-    }
-
-    private void grow() {
-        int count = operations.length;
-        operations = Arrays.copyOf(operations, Math.max(16, count * 2));
-        free = new int[operations.length];
-        for (int i = operations.length - 1; i >= count; i--) {
-            operations[i] = new Operation();
-            operations[i].number = i;
-            free[freeCount++] = i;
-        }
-    }
 
     private void complete(Operation operation, Throwable failure) {
         operation.done = true;
@@ -250,7 +244,7 @@ public final class MemoryAccess {
     }
 
     private Operation waiting(int number, long message) throws ProtocolException {
-        Operation operation = number < operations.length ? operations[number] : null;
+        Operation operation = operations.find(number);
         if (operation == null || operation.done || operation.kind == FLUSH || operation.request != 0) {
             exchange.discard(message);
             throw new ProtocolException("the peer answered operation " + number + ", which is not under way");
@@ -275,7 +269,7 @@ public final class MemoryAccess {
             throw new ProtocolException("the peer sent an answer of " + length + " bytes; expected 0 or "
                     + MemoryFrame.ANSWER_LENGTH + " to " + MemoryFrame.MAX_LENGTH);
         }
-        operation.frame = exchange.frames().acquire();
+        operation.frame = exchange.frameFor(message);
         operation.frameLength = length;
         if (receive(operation, message, exchange.frames().address(operation.frame), length)) {
             parse(operation);
@@ -292,12 +286,21 @@ public final class MemoryAccess {
         ByteBuf target = operation.buffer;
         int index = operation.index;
         if (!BufferAddress.isContiguous(target)) {
-            operation.staging = target.alloc().directBuffer(operation.length);
+            operation.staging = stagingFor(message, target, operation.length);
             target = operation.staging;
             index = 0;
         }
         if (receive(operation, message, BufferAddress.of(target, index, operation.length), length)) {
             complete(operation, null);
+        }
+    }
+
+    private ByteBuf stagingFor(long message, ByteBuf target, int length) {
+        try {
+            return target.alloc().directBuffer(length);
+        } catch (OutOfMemoryError e) {
+            exchange.discard(message);
+            throw e;
         }
     }
 
@@ -402,7 +405,7 @@ public final class MemoryAccess {
     void revoked(int handle) {
         UcxRemoteMemory memory = opened.remove(handle);
         if (memory != null) {
-            memory.end(Reason.REVOKED, () -> sayClosed(handle));
+            memory.end(Reason.REVOKED, () -> detached(handle));
         }
     }
 
@@ -413,9 +416,9 @@ public final class MemoryAccess {
         for (int n = completed.size(); n > 0 && !completed.isEmpty(); n--) {
             tell(completed.pollFirst());
         }
-        for (Operation first = order.peekFirst(); first != null && (first.told || first.kind == FLUSH);
-                first = order.peekFirst()) {
-            order.pollFirst();
+        for (Operation first = operations.first(); first != null && (first.told || first.kind == FLUSH);
+                first = operations.first()) {
+            operations.removeFirst();
             if (first.kind == FLUSH) {
                 first.failure = untold != null ? untold : exchange.end();
                 untold = null;
@@ -423,7 +426,7 @@ public final class MemoryAccess {
             }
             first.kind = FLUSH;
             first.done = true;
-            free[freeCount++] = first.number;
+            operations.reuse(first);
         }
         if (!completed.isEmpty()) {
             exchange.ready();
@@ -481,7 +484,7 @@ public final class MemoryAccess {
             operation.request = 0;
         }
         receiving.clear();
-        for (Operation operation : order) {
+        for (Operation operation : operations.underWay()) {
             if (!operation.done && operation.kind != FLUSH) {
                 complete(operation, exchange.end());
             }

@@ -11,7 +11,6 @@ import io.netty.util.ReferenceCounted;
 
 import java.io.IOException;
 import java.util.ArrayDeque;
-import java.util.Arrays;
 import java.util.Queue;
 import java.util.concurrent.Executor;
 
@@ -43,7 +42,7 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     private final Connection connection;
     private final Host host;
     private final boolean shared;
-    private final Frames frames = new Frames();
+    private final Frames frames;
     private final MemoryServing serving;
     private final MemoryAccess access;
     private Queue<Early> early = new ArrayDeque<>(0);
@@ -53,22 +52,27 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     private int failure;
     private boolean tracked;
 
-    // Sends that UCX has not completed.
-    private long[] requests = new long[16];
-    private int[] sentFrames = new int[16];
-    private ReferenceCounted[] owners = new ReferenceCounted[16];
-    private int sends;
+    /** Of the two roles. Who asks is bounded by itself, and who answers by the peer's good will: so they are told apart. */
+    private final Sends asked;
+    private final Sends answers;
 
     /**
      * @param connection whose messages about memory are taken from now on
      * @param shared     whether the two processes can attach each other's memory
      */
     public MemoryExchange(EndpointPort port, Connection connection, boolean shared, Host host) {
+        this(port, connection, shared, host, new Frames());
+    }
+
+    MemoryExchange(EndpointPort port, Connection connection, boolean shared, Host host, Frames frames) {
         this.port = port;
+        this.frames = frames;
         this.shared = shared;
         this.connection = connection;
         this.host = host;
-        serving = new MemoryServing(this, port);
+        asked = new Sends(port, frames);
+        answers = new Sends(port, frames);
+        serving = new MemoryServing(this, port, answers);
         access = new MemoryAccess(this, port);
         connection.memory(this);
     }
@@ -96,6 +100,9 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         } catch (ProtocolException e) {
             kept.forEach(message -> discard(message.message));
             connection.violated(e);
+        } catch (OutOfMemoryError e) {
+            kept.forEach(message -> discard(message.message));
+            connection.outOfMemory(e);
         }
     }
 
@@ -145,12 +152,8 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         }
         serving.ended();
         access.ended();
-        for (int i = 0; i < sends; i++) {
-            port.abandon(requests[i], owners[i] != null ? owners[i]
-                    : sentFrames[i] >= 0 ? frames.retained(sentFrames[i]) : null);
-            owners[i] = null;
-        }
-        sends = 0;
+        asked.abandon();
+        answers.abandon();
         frames.close();
         host.memoryReady();
     }
@@ -195,6 +198,25 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         return frames;
     }
 
+    /**
+     * A frame that a message is going to be received into.
+     *
+     * @throws OutOfMemoryError if there is none: then the message has been discarded
+     */
+    int frameFor(long message) {
+        try {
+            return frames.acquire();
+        } catch (OutOfMemoryError e) {
+            discard(message);
+            throw e;
+        }
+    }
+
+    /** The peer cannot be told what it has to be told. */
+    void outOfMemory(OutOfMemoryError cause) {
+        connection.outOfMemory(cause);
+    }
+
     void ready() {
         host.memoryReady();
     }
@@ -208,23 +230,12 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     void send(int type, int value, long address, long length, int frame, ReferenceCounted owner) {
         long request = end == null && failure == 0 ? port.send(address, length, Tag.of(peerChannelId, type, value)) : 0;
         if (request > 0) {
-            if (sends == requests.length) {
-                requests = Arrays.copyOf(requests, sends * 2);
-                sentFrames = Arrays.copyOf(sentFrames, sends * 2);
-                owners = Arrays.copyOf(owners, sends * 2);
-            }
-            requests[sends] = request;
-            sentFrames[sends] = frame;
-            owners[sends++] = owner;
+            (type < Tag.MEMORY_ANSWER ? asked : answers).add(request, frame, owner);
             return;
         }
         if (request < 0) {
             failed((int) request);
         }
-        sent(frame, owner);
-    }
-
-    private void sent(int frame, ReferenceCounted owner) {
         if (frame >= 0 && end == null) {
             frames.release(frame);
         }
@@ -259,18 +270,22 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     }
 
     private boolean isBusy() {
-        return end == null && (sends > 0 || failure != 0 || serving.isReceiving() || access.isReceiving());
+        return end == null && (asked.count() > 0 || answers.count() > 0 || failure != 0
+                || serving.isReceiving() || access.isReceiving());
     }
 
     @Override
     public boolean poll() {
         if (end == null) {
-            pollSends();
+            poll(asked);
+            poll(answers);
             try {
                 serving.poll();
                 access.poll();
             } catch (ProtocolException e) {
                 connection.violated(e);
+            } catch (OutOfMemoryError e) {
+                connection.outOfMemory(e);
             }
             if (failure != 0 && end == null) {
                 connection.operationFailed(failure);
@@ -280,24 +295,15 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         return tracked;
     }
 
-    private void pollSends() {
-        for (int i = sends - 1; i >= 0; i--) {
-            int status = port.status(requests[i]);
-            if (status == 1) {
-                continue;
-            }
-            port.free(requests[i]);
-            if (status < 0) {
-                failed(status);
-            }
-            int frame = sentFrames[i];
-            ReferenceCounted owner = owners[i];
-            sends--;
-            requests[i] = requests[sends];
-            sentFrames[i] = sentFrames[sends];
-            owners[i] = owners[sends];
-            owners[sends] = null;
-            sent(frame, owner);
+    /** Gives back what the peer has taken since this turn began. */
+    void pollAnswers() {
+        poll(answers);
+    }
+
+    private void poll(Sends sends) {
+        int status = sends.poll();
+        if (status < 0) {
+            failed(status);
         }
     }
 }

@@ -14,6 +14,12 @@ final class MemoryFrame {
     static final int MAX_LENGTH = 256;
     /** Operations of one connection, in one direction, that may be under way at a time. */
     static final int MAX_OPERATIONS = 65_536;
+    /**
+     * Requests of one peer that have not been executed, and answers to it that UCX has not completed, that are kept at a
+     * time. An answer can be at the asker's, who asks for the next thing, before this side learns of it: so twice as many
+     * as an asker may have under way.
+     */
+    static final int MAX_UNTAKEN = 2 * MAX_OPERATIONS;
     /** Keys that may be open on one connection, in one direction, at a time. */
     static final int MAX_OPENINGS = 4096;
 

@@ -20,38 +20,8 @@ import java.util.concurrent.RejectedExecutionException;
  */
 final class MemoryServing {
 
-    /** One request. */
-    private static final class Job {
-
-        private enum State {
-            /** The request itself is being received. */
-            ARRIVING,
-            /** The message with the bytes has not come. */
-            WAITING,
-            /** Bytes are being received. */
-            RECEIVING,
-            /** All is there. */
-            READY
-        }
-
-        private State state;
-        private int number;
-        private int frame;
-        private long frameLength;
-        private int kind;
-        private long offset;
-        private long length;
-        private Opening opening;
-        /** {@code null}: nothing speaks against it. */
-        private Reason refusal;
-        private long request;
-        /** Has come while the request was arriving; 0: none. */
-        private long message;
-        private long messageLength;
-    }
-
     /** A key that the peer has opened. */
-    private final class Opening implements UcxMemory.Opening {
+    final class Opening implements UcxMemory.Opening {
 
         private final int handle;
         private final UcxMemory region;
@@ -89,6 +59,10 @@ final class MemoryServing {
 
     private final MemoryExchange exchange;
     private final EndpointPort port;
+    /** Answers, and what the peer is told of revocations. */
+    private final Sends answers;
+    /** Whether it has been looked in this turn for room: a peer that never has any must not have all looked at each time. */
+    private boolean lookedForRoom;
     private final IntObjectMap<Opening> openings = new IntObjectHashMap<>(4);
     private int lastHandle;
     /** In the order of the requests. */
@@ -98,9 +72,10 @@ final class MemoryServing {
     private final List<Job> receiving = new ArrayList<>();
     private final ArrayDeque<UcxMemoryNotification> notifications = new ArrayDeque<>();
 
-    MemoryServing(MemoryExchange exchange, EndpointPort port) {
+    MemoryServing(MemoryExchange exchange, EndpointPort port, Sends answers) {
         this.exchange = exchange;
         this.port = port;
+        this.answers = answers;
     }
 
     // ------------------------------------------------------------------------------------------- messages
@@ -111,18 +86,19 @@ final class MemoryServing {
             throw new ProtocolException("the peer sent a request of " + length + " bytes; expected "
                     + MemoryFrame.REQUEST_LENGTH + " to " + MemoryFrame.MAX_LENGTH);
         }
-        if (jobs.size() == MemoryFrame.MAX_OPERATIONS) {
+        if (!hasRoom()) {
             exchange.discard(message);
-            throw new ProtocolException("the peer has more than " + MemoryFrame.MAX_OPERATIONS
-                    + " requests under way");
+            throw new ProtocolException("the peer has more than " + MemoryFrame.MAX_UNTAKEN
+                    + " requests whose answers it has not taken");
         }
         if (isWaitingForBytes()) {
             exchange.discard(message);
             throw missing();
         }
+        int frame = exchange.frameFor(message);
         Job job = idle.isEmpty() ? new Job() : idle.pollLast();
         job.number = number;
-        job.frame = exchange.frames().acquire();
+        job.frame = frame;
         job.frameLength = length;
         job.state = Job.State.ARRIVING;
         jobs.addLast(job);
@@ -130,6 +106,25 @@ final class MemoryServing {
             parse(job);
             advance();
         }
+    }
+
+    /**
+     * Whether one more request may be kept. A peer that asks, and takes no answers, would have any number of them kept.
+     */
+    private boolean hasRoom() {
+        if (untaken() < MemoryFrame.MAX_UNTAKEN) {
+            return true;
+        }
+        if (!lookedForRoom) {
+            // Messages are taken before it is looked what UCX has completed.
+            lookedForRoom = true;
+            exchange.pollAnswers();
+        }
+        return untaken() < MemoryFrame.MAX_UNTAKEN;
+    }
+
+    private int untaken() {
+        return jobs.size() + answers.count();
     }
 
     private boolean isWaitingForBytes() {
@@ -205,6 +200,7 @@ final class MemoryServing {
     }
 
     void poll() throws ProtocolException {
+        lookedForRoom = false;
         for (int i = receiving.size() - 1; i >= 0; i--) {
             Job job = receiving.get(i);
             int status = port.status(job.request);

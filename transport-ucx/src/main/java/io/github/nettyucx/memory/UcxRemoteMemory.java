@@ -228,9 +228,10 @@ public final class UcxRemoteMemory implements AutoCloseable {
             // The bytes are there before whatever tells of them.
             VarHandle.releaseFence();
             if (notifying) {
-                access.notify(handle, offset, count, notification);
+                access.notify(handle, offset, count, notification, completion, id);
+            } else {
+                access.tell(completion, id, 0, null);
             }
-            access.tell(completion, id, 0, null);
         }
     }
 

@@ -117,6 +117,8 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
             }
         } catch (ProtocolException e) {
             lose(e, CloseReason.PROTOCOL_VIOLATION);
+        } catch (OutOfMemoryError e) {
+            outOfMemory(e);
         }
     }
 
@@ -315,6 +317,14 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
     public void violated(ProtocolException cause) {
         if (isAlive()) {
             lose(cause, CloseReason.PROTOCOL_VIOLATION);
+        }
+    }
+
+    /** There is no memory for a message: that is this connection's matter, and not its loop's. */
+    public void outOfMemory(OutOfMemoryError cause) {
+        if (isAlive()) {
+            lose(new IOException("no memory for a message: " + cause.getMessage(), cause),
+                    CloseReason.LOST);
         }
     }
 

@@ -101,7 +101,8 @@ public final class Inbound {
         }
         try {
             charge(length);
-        } catch (ProtocolException e) {
+            makeRoom();
+        } catch (ProtocolException | OutOfMemoryError e) {
             drop(message);
             throw e;
         }
@@ -193,9 +194,6 @@ public final class Inbound {
     }
 
     private int add(byte kind, long handle, int length, ByteBuf buffer) {
-        if (size == kinds.length) {
-            grow();
-        }
         int index = head + size & kinds.length - 1;
         kinds[index] = kind;
         handles[index] = handle;
@@ -206,14 +204,22 @@ public final class Inbound {
         return index;
     }
 
-    private void grow() {
+    /** For one more entry. If there is no memory for that, the queue is as it was. */
+    private void makeRoom() {
         int capacity = kinds.length;
+        if (size < capacity) {
+            return;
+        }
         // Straightens the ring, so that the head is at 0.
-        kinds = rotate(kinds, new byte[capacity * 2], capacity);
-        handles = rotate(handles, new long[capacity * 2], capacity);
-        lengths = rotate(lengths, new int[capacity * 2], capacity);
-        messages = rotate(messages, new int[capacity * 2], capacity);
+        byte[] newKinds = rotate(kinds, new byte[capacity * 2], capacity);
+        long[] newHandles = rotate(handles, new long[capacity * 2], capacity);
+        int[] newLengths = rotate(lengths, new int[capacity * 2], capacity);
+        int[] newMessages = rotate(messages, new int[capacity * 2], capacity);
         buffers = rotate(buffers, new ByteBuf[capacity * 2], capacity);
+        kinds = newKinds;
+        handles = newHandles;
+        lengths = newLengths;
+        messages = newMessages;
         head = 0;
     }
 

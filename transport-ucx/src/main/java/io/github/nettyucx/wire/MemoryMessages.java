@@ -16,6 +16,7 @@ public interface MemoryMessages {
     /**
      * @param message UCX's handle of the message, which this receives exactly once, also if it throws
      * @throws ProtocolException if the peer must not have sent it
+     * @throws OutOfMemoryError if there is no memory for it
      */
     void onMessage(int type, int value, long message, long length) throws ProtocolException;
 

@@ -10,7 +10,9 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 
@@ -21,6 +23,8 @@ final class EchoMain {
 
     /** A command: the same over the kernel's sockets, without this transport. */
     static final String BY_NIO = "nio";
+    /** A command: the same, and what is large enough for a rendezvous is taken, and sent back, in one. */
+    static final String BY_RENDEZVOUS = "rendezvous";
 
     private EchoMain() {
     }
@@ -38,7 +42,14 @@ final class EchoMain {
                 .channel().localAddress();
         Child.say("port " + address.getPort());
         for (;;) {
-            if (Child.nextCommand().equals(BY_NIO)) {
+            String command = Child.nextCommand();
+            if (command.equals(BY_RENDEZVOUS)) {
+                Channel other = new ServerBootstrap().group(group).channel(UcxServerSocketChannel.class)
+                        .childOption(ChannelOption.SO_RCVBUF, Traffic.WINDOW).childOption(
+                                ChannelOption.RCVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(Traffic.RENDEZVOUS_BYTES))
+                        .childHandler(new Echo()).bind(Peers.loopback(0)).sync().channel();
+                Child.say("port " + ((InetSocketAddress) other.localAddress()).getPort());
+            } else if (command.equals(BY_NIO)) {
                 Channel nio = new ServerBootstrap().group(new NioEventLoopGroup(1)).channel(NioServerSocketChannel.class)
                         .childHandler(new Echo()).bind(Peers.loopback(0)).sync().channel();
                 Child.say("port " + ((InetSocketAddress) nio.localAddress()).getPort());

@@ -35,6 +35,11 @@ enum KillPoint {
         return killed == Traffic.Kind.CLOSES;
     }
 
+    /** Whether the process is in the middle of a rendezvous, where the lane has such a thing. */
+    boolean isRendezvous() {
+        return this == RENDEZVOUS_OF_THE_KILLED || this == RENDEZVOUS_TO_THE_KILLED;
+    }
+
     /**
      * Whether the survivor has open channels whose application has to be told of a reset. Over the kernel's sockets that
      * is as with any TCP: the kernel ends the connections of a process that is killed in good order, unless there were

@@ -4,9 +4,14 @@ package io.github.nettyucx.faults;
 import io.github.nettyucx.channel.OnEachLane;
 import org.junit.jupiter.api.Tag;
 
+import java.util.Collections;
+import java.util.EnumMap;
 import java.util.EnumSet;
-import java.util.Set;
+import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -17,17 +22,21 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 @Tag("faults")
 class KilledProcessTest {
 
-    /** Of each kill point, on each lane, with the killed process as server and as client; shortly as one of the two. */
-    private static final int ROUNDS = Faults.times(1, 7);
-    private static final Set<KillPoint> MEMORY_IN_USE = EnumSet.of(KillPoint.EAGER, KillPoint.RENDEZVOUS_OF_THE_KILLED,
-            KillPoint.RENDEZVOUS_TO_THE_KILLED);
-    /** With such settings: so many that about half of all kills are in the middle of a rendezvous. */
-    private static final int SETTINGS_ROUNDS = Faults.times(1, 30);
+    /** Of each kill point, on each lane, with the killed process as server and as client; shortly one, as one of the two. */
+    static final int ROUNDS = 7;
+    /** With settings: so many that half of all kills are in the middle of a rendezvous. */
+    static final int RENDEZVOUS_ROUNDS = 33;
+    static final int EAGER_ROUNDS = 24;
+
+    private static final Map<KillPoint, Integer> ALL = EnumSet.allOf(KillPoint.class).stream()
+            .collect(Collectors.toMap(Function.identity(), _ -> ROUNDS));
+    private static final Map<KillPoint, Integer> MEMORY_IN_USE = Map.of(KillPoint.EAGER, EAGER_ROUNDS,
+            KillPoint.RENDEZVOUS_OF_THE_KILLED, RENDEZVOUS_ROUNDS, KillPoint.RENDEZVOUS_TO_THE_KILLED, RENDEZVOUS_ROUNDS);
 
     @Tag("in-every-build")
     @OnEachLane(timeoutSeconds = 1800)
     void aKilledPeerIsNoticedAndNobodyElsesBusiness() throws Exception {
-        kill("killed", EnumSet.allOf(KillPoint.class), ROUNDS);
+        kill("killed", ALL);
     }
 
     /**
@@ -38,27 +47,30 @@ class KilledProcessTest {
     @OnEachLane(timeoutSeconds = 1800, linksOnly = true, environment = {"UCX_MEM_EVENTS=y", "UCX_RNDV_THRESH=1000"})
     void whateverIsExportedForTheMemoryOfMessages() throws Exception {
         assertEquals("y 1000", System.getenv("UCX_MEM_EVENTS") + ' ' + System.getenv("UCX_RNDV_THRESH"));
-        kill("killed, memory events and an early rendezvous exported", MEMORY_IN_USE, SETTINGS_ROUNDS);
+        kill("killed, memory events and an early rendezvous exported", MEMORY_IN_USE);
     }
 
     @OnEachLane(timeoutSeconds = 1800, linksOnly = true, environment = "UCX_MEM_EVENTS=y")
     void whoeverExportsMemoryEvents() throws Exception {
         assertEquals("y", System.getenv("UCX_MEM_EVENTS"));
-        kill("killed, memory events exported", MEMORY_IN_USE, SETTINGS_ROUNDS);
+        kill("killed, memory events exported", MEMORY_IN_USE);
     }
 
     @OnEachLane(timeoutSeconds = 1800, linksOnly = true, environment = "UCX_RNDV_THRESH=1000")
     void whoeverExportsAnEarlyRendezvous() throws Exception {
         assertEquals("1000", System.getenv("UCX_RNDV_THRESH"));
-        kill("killed, an early rendezvous exported", EnumSet.allOf(KillPoint.class), ROUNDS);
+        kill("killed, an early rendezvous exported", ALL);
     }
 
-    private static void kill(String what, Set<KillPoint> points, int rounds) {
+    /** @param points with the rounds of each in full */
+    private static void kill(String what, Map<KillPoint, Integer> points) {
         long seed = Faults.newSeed();
         SplittableRandom random = new SplittableRandom(seed);
         try (Survivor survivor = new Survivor()) {
-            for (int round = 0; round < rounds; round++) {
-                for (KillPoint point : points) {
+            Map<KillPoint, Integer> rounds = new EnumMap<>(points);
+            rounds.replaceAll((_, full) -> Faults.times(1, full));
+            for (int round = 0; round < Collections.max(rounds.values()); round++) {
+                for (KillPoint point : pointsOf(rounds, round)) {
                     boolean connects = random.nextBoolean();
                     survivor.kill(point, connects, random.split());
                     if (Faults.FULL) {
@@ -66,9 +78,15 @@ class KilledProcessTest {
                     }
                 }
             }
+            rounds.replaceAll((_, each) -> Faults.times(each, 2 * each));
+            assertEquals(rounds, survivor.proven());
             survivor.finish(what, seed);
         } catch (Throwable t) {
             throw Faults.failure(what, seed, t);
         }
+    }
+
+    private static List<KillPoint> pointsOf(Map<KillPoint, Integer> rounds, int round) {
+        return rounds.entrySet().stream().filter(entry -> entry.getValue() > round).map(Map.Entry::getKey).toList();
     }
 }

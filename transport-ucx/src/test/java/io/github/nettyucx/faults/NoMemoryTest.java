@@ -142,9 +142,18 @@ class NoMemoryTest {
             assertTrue(write.contains("OutOfMemoryError"), write);
             assertTrue(connect.contains("no memory for the handshake"), connect);
             assertEquals("done", close);
+            String owner = child.await("owner");
+            String asker = child.await("asker");
+            String again = child.await("again");
+            if (Lane.current().isLink()) {
+                assertTrue(owner.startsWith("no memory for a message"), owner);
+                assertTrue(asker.contains("reset"), asker);
+                assertEquals("success", again);
+            }
             child.await("recovered");
-            Faults.report("no direct memory: lane %s: a write failed with '%s', a connect with '%s', a close ended;"
-                    + " afterwards the same loop connected and echoed", Lane.current(), write, connect);
+            Faults.report("no direct memory: lane %s: a write failed with '%s', a connect with '%s', a close ended; a"
+                    + " connection to whose peer's memory something was asked ended, as its owner was told with '%s';"
+                    + " afterwards the same loops connected, echoed and answered", Lane.current(), write, connect, owner);
         }
     }
 

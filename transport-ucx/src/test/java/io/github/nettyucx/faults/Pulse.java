@@ -82,6 +82,12 @@ final class Pulse implements AutoCloseable {
         awaitWarm();
     }
 
+    /** Of the living process; see {@link EchoMain#BY_RENDEZVOUS}. */
+    SocketAddress rendezvousEcho() throws Exception {
+        living.tell(EchoMain.BY_RENDEZVOUS);
+        return Peers.loopback(living.awaitPort());
+    }
+
     private static Heartbeat connect(EventLoopGroup group, Class<? extends Channel> type, SocketAddress address,
                                      String name, int size) throws InterruptedException {
         Heartbeat heartbeat = new Heartbeat(name, size);

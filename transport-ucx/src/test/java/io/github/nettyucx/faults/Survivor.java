@@ -23,12 +23,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Map;
-import java.util.Queue;
 import java.util.SplittableRandom;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** One loop that has to do with processes that are killed, and with others. */
 final class Survivor implements AutoCloseable {
@@ -48,102 +44,16 @@ final class Survivor implements AutoCloseable {
     private final EventLoopGroup group = TestLoops.newGroup(1);
     private final UcxServerSocketChannel server;
     private final Pulse pulse;
+    /** {@code null} where there is no rendezvous. */
+    private final OtherRendezvous others;
     private final int channelsBefore;
     private final Map<KillPoint, Long> worstDetection = new EnumMap<>(KillPoint.class);
+    /** Of processes that died where they should. */
+    private final Map<KillPoint, Integer> proven = new EnumMap<>(KillPoint.class);
     private int kills;
 
     /** Of the present round. */
     private volatile Round round;
-
-    /** What one process has to do with the loop. */
-    private static final class Round {
-
-        private final KillPoint point;
-        /** Whether the process connects; otherwise it listens. */
-        private final boolean victimConnects;
-        /** Whether the one of the two that listens accepts what comes. */
-        private final boolean accepting;
-        private final SplittableRandom random;
-        private final Queue<Channel> channels = new ConcurrentLinkedQueue<>();
-        private final Queue<Traffic> traffics = new ConcurrentLinkedQueue<>();
-        private final CountDownLatch read = new CountDownLatch(VictimMain.CONNECTIONS);
-        /** When the last of them had ended. */
-        private volatile long endedNanos;
-        private final AtomicInteger open = new AtomicInteger();
-
-        Round(KillPoint point, boolean victimConnects, SplittableRandom random) {
-            this.point = point;
-            this.victimConnects = victimConnects;
-            this.random = random;
-            accepting = point != KillPoint.CONNECTING || random.nextBoolean();
-        }
-
-        void add(Channel channel) {
-            Traffic traffic = new Traffic(point.survivor, random.split(), read::countDown, () -> { });
-            channel.pipeline().addLast(traffic);
-            open.incrementAndGet();
-            channels.add(channel);
-            traffics.add(traffic);
-            channel.closeFuture().addListener(closed -> {
-                endedNanos = System.nanoTime();
-                open.decrementAndGet();
-            });
-        }
-
-        Progress progress() {
-            return traffics.stream().map(Traffic::progress).reduce(Progress.NONE, Progress::plus);
-        }
-
-        /**
-         * Whether the process is where it is to be killed. Asked by the loop, which does nothing else until it is dead.
-         *
-         * @param victim what the process says of itself
-         */
-        boolean isReached(Progress victim) {
-            return switch (point) {
-                case CONNECTING -> (isCountedByVictim() ? victim : progress()).opening() > 0;
-                // It has said that the sockets are connected, and never gets further.
-                case HANDSHAKE -> progress().opening() > 0;
-                case CLOSING -> victim.closing() > 0;
-                case IDLE -> traffics.size() == VictimMain.CONNECTIONS && traffics.stream().allMatch(Traffic::hasRead);
-                case EAGER -> isOnItsWay(victim, progress()) || isOnItsWay(progress(), victim);
-                case RENDEZVOUS_OF_THE_KILLED -> isUnderWay(victim, progress());
-                case RENDEZVOUS_TO_THE_KILLED -> isUnderWay(progress(), victim);
-                case LINGERING -> traffics.stream().anyMatch(Traffic::isLingering);
-            };
-        }
-
-        /**
-         * Whether the process was there when it died: one that is there when the signal is sent can go on for a moment.
-         * What keeps it there is this side, except where it writes and closes by itself.
-         *
-         * @param last what it has said of itself last
-         */
-        boolean isProven(Progress last) {
-            return switch (point) {
-                case CONNECTING -> !isCountedByVictim() || last.opening() > 0;
-                case CLOSING -> last.closing() > 0;
-                // Over a socket that tells nothing: the kernel goes on to deliver what it had of the process when it
-                // was killed.
-                case RENDEZVOUS_OF_THE_KILLED -> !Lane.current().isLink() || isUnderWay(last, progress());
-                case HANDSHAKE, IDLE, EAGER, RENDEZVOUS_TO_THE_KILLED, LINGERING -> true;
-            };
-        }
-
-        /** A process that does not accept knows nothing of the connections that wait. */
-        private boolean isCountedByVictim() {
-            return accepting || victimConnects;
-        }
-
-        private static boolean isOnItsWay(Progress from, Progress to) {
-            return from.sent() > to.received();
-        }
-
-        /** Where there is no rendezvous, the kernel has the bytes. */
-        private static boolean isUnderWay(Progress from, Progress to) {
-            return Lane.current().isLink() ? from.unfinished() >= Traffic.RENDEZVOUS_BYTES : isOnItsWay(from, to);
-        }
-    }
 
     Survivor() throws Exception {
         ChannelHandler child = new ChannelInitializer<>() {
@@ -157,6 +67,10 @@ final class Survivor implements AutoCloseable {
                 .childOption(ChannelOption.ALLOCATOR, leaks.allocator)
                 .childOption(ChannelOption.SO_RCVBUF, Traffic.WINDOW).bind(Peers.loopback(0))).channel();
         pulse = new Pulse(group);
+        others = Lane.current().isLink() ? new OtherRendezvous(group, leaks.allocator, pulse.rendezvousEcho()) : null;
+        if (others != null) {
+            others.warm();
+        }
         channelsBefore = LoopState.of(group, 0).channels();
     }
 
@@ -173,12 +87,22 @@ final class Survivor implements AutoCloseable {
                 throw new AssertionError(point + ": none of " + ATTEMPTS + " processes died where it should");
             }
         }
+        proven.merge(point, 1, Integer::sum);
+    }
+
+    /** Kills where the process died where it should. */
+    Map<KillPoint, Integer> proven() {
+        return proven;
     }
 
     /** @return whether the process was at the kill point when it died, as far as it has told */
     private boolean killOnce(KillPoint point, boolean victimConnects, SplittableRandom random) throws Exception {
-        Round now = new Round(point, victimConnects, random);
+        boolean amongOthers = others != null && point.isRendezvous();
+        Round now = new Round(point, victimConnects, random, others);
         round = now;
+        if (amongOthers) {
+            others.begin();
+        }
         Churn churn = null;
         long killed;
         long gone;
@@ -209,7 +133,7 @@ final class Survivor implements AutoCloseable {
             Files.delete(file);
         }
         // It is dead: what its file says is its last.
-        boolean proven = now.isProven(record.read());
+        boolean there = now.isProven(record.read());
         kills++;
         if (victimConnects && !now.accepting) {
             server.config().setAutoRead(true);
@@ -221,12 +145,16 @@ final class Survivor implements AutoCloseable {
             checkConnects(now, churn);
             checkWrites(now);
             pulse.awaitBeats();
+            if (amongOthers) {
+                others.awaitBeats();
+                others.rest();
+            }
             // Whatever the death has left behind shows in the other connections.
             Thread.sleep(WATCHED_MILLIS);
         } catch (Throwable t) {
             throw new AssertionError("kill " + kills + " (" + scenario + "): " + t.getMessage(), t);
         }
-        return proven;
+        return there;
     }
 
     /**
@@ -370,6 +298,7 @@ final class Survivor implements AutoCloseable {
     /** Tells what was measured, and waits until nothing is left of all that. */
     void finish(String what, long seed) throws Exception {
         Pulse.Verdict verdict = pulse.check();
+        String meanwhile = others == null ? "" : "; " + others.end() + " rendezvous with another process meanwhile";
         pulse.close();
         awaitNothingLeft();
         StringBuilder detections = new StringBuilder();
@@ -377,9 +306,16 @@ final class Survivor implements AutoCloseable {
                 .append(point.toString().toLowerCase().replace('_', ' ')).append(' ')
                 .append(String.format("%.1f", Faults.millis(nanos))));
         long worst = worstDetection.values().stream().mapToLong(Long::longValue).max().orElse(0);
-        Faults.report("%s: lane %s, seed %d: %d kills; worst detection %.1f ms (bound %d ms), by kill point in ms: %s;"
-                        + " %s", what, Lane.current(), seed, kills, Faults.millis(worst), DETECTION_MILLIS, detections,
-                verdict);
+        Faults.report("%s: lane %s, seed %d: %d kills, %s%s; worst detection %.1f ms (bound %d ms), by kill point in"
+                        + " ms: %s; %s", what, Lane.current(), seed, kills, provenText(), meanwhile,
+                Faults.millis(worst), DETECTION_MILLIS, detections, verdict);
+    }
+
+    private String provenText() {
+        int rendezvous = proven.entrySet().stream().filter(entry -> entry.getKey().isRendezvous())
+                .mapToInt(Map.Entry::getValue).sum();
+        return proven.values().stream().mapToInt(Integer::intValue).sum() + " of them where they should be"
+                + (others == null ? "" : ", " + rendezvous + " in the middle of a rendezvous");
     }
 
     /**

@@ -49,6 +49,8 @@ final class Traffic extends ChannelInboundHandlerAdapter {
     private final SplittableRandom random;
     private final Runnable onBegun;
     private final Runnable onProgress;
+    /** Of the buffers of writes that are not done. */
+    private final Chunks chunks = new Chunks();
     private final Queue<Throwable> failedWrites = new ConcurrentLinkedQueue<>();
     private final Queue<Throwable> exceptions = new ConcurrentLinkedQueue<>();
     private volatile boolean active;
@@ -124,7 +126,12 @@ final class Traffic extends ChannelInboundHandlerAdapter {
 
     private void write(ChannelHandlerContext context, int length) {
         pendingWrites++;
-        context.write(context.alloc().directBuffer(length).writeZero(length)).addListener(future -> written(future, length));
+        ByteBuf buffer = context.alloc().directBuffer(length).writeZero(length);
+        Object chunk = chunks.add(buffer);
+        context.write(buffer).addListener(future -> {
+            chunks.remove(chunk);
+            written(future, length);
+        });
     }
 
     private void written(Future<? super Void> future, int length) {
@@ -178,6 +185,11 @@ final class Traffic extends ChannelInboundHandlerAdapter {
         boolean open = channel.isOpen();
         return new Progress(open && !active ? 1 : 0, open && closing ? 1 : 0, metrics.bytesSent(), completed,
                 metrics.bytesReceived());
+    }
+
+    /** Of what it has under way. For the loop. */
+    Chunks chunks() {
+        return chunks;
     }
 
     /** Whether the channel has been told to close, and waits for the peer to take what was written. */

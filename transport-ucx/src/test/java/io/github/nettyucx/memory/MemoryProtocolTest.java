@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.memory;
 
-import io.github.nettyucx.wire.Connection;
-import io.github.nettyucx.wire.ConnectionListener;
-import io.github.nettyucx.wire.Limits;
 import io.github.nettyucx.wire.ProtocolException;
 import io.github.nettyucx.wire.ProtocolPage;
 import io.github.nettyucx.wire.Tag;
-import io.github.nettyucx.wire.Traffic;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.ImmediateEventExecutor;
-import io.netty.util.concurrent.Promise;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -37,80 +31,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The messages about memory, without a network, and what docs/wire-protocol.md says of them. */
-class MemoryProtocolTest implements ConnectionListener {
-
-    private static final int PEER = 9;
-    private static final int LENGTH = 4096;
-
-    private final FakePort port = new FakePort();
-    private final Connection connection = new Connection(port, FakePort.CHANNEL_ID, Limits.MIN_WINDOW,
-            Limits.MIN_WINDOW, this, Unpooled::directBuffer, new Traffic());
-    private int ready;
-    private final MemoryExchange exchange = new MemoryExchange(port, connection, false, () -> ready++);
-    private final List<UcxMemoryNotification> notifications = new ArrayList<>();
-    private final UcxMemory memory = UcxMemory.allocateChecked(LENGTH, UcxMemoryRight.values());
-    private IOException failure;
-    private int handle;
-
-    @Override
-    public void connectionFailed(IOException cause) {
-        failure = cause;
-    }
-
-    @Override
-    public void inputReady() {
-        // Nobody reads.
-    }
-
-    @Override
-    public void outputReady() {
-        // Nobody writes.
-    }
-
-    @Override
-    public void outputAcknowledged() {
-        // Nobody ends.
-    }
-
-    @AfterEach
-    void everythingIsGivenBack() {
-        connection.close();
-        port.completeAll();
-        port.turn();
-        exchange.deliver(notifications::add);
-        assertFalse(port.isTracked());
-        assertEquals(0, port.unreceived(), "messages were not received");
-        memory.revoke();
-        assertTrue(memory.memory().gone().isDone(), "somebody still uses the memory");
-    }
-
-    private void start() {
-        connection.open(PEER, Limits.MIN_WINDOW, Limits.MIN_WINDOW);
-        exchange.start(Runnable::run);
-    }
-
-    /** As a peer that opens the memory. */
-    private void openAsPeer(UcxMemoryRight... rights) {
-        deliverOpen(memory.exportKey(rights));
-        FakePort.Sent answer = port.sent.getLast();
-        assertEquals(Tag.MEMORY_ANSWER, answer.type());
-        assertEquals(0, answer.bytes()[0]);
-        handle = ByteBuffer.wrap(answer.bytes()).getInt(4);
-        port.sent.clear();
-    }
-
-    private void deliverOpen(byte[] key) {
-        port.deliver(Tag.MEMORY_REQUEST, 77, ByteBuffer.allocate(72).put(0, (byte) MemoryFrame.OPEN).put(8, key).array());
-    }
-
-    private byte[] request(int kind, long offset, long length, long value, long update, int inlined) {
-        return ByteBuffer.allocate(40 + inlined).put(0, (byte) kind).putInt(4, handle).putLong(8, offset)
-                .putLong(16, length).putLong(24, value).putLong(32, update).array();
-    }
-
-    private void deliver(int kind, long offset, long length) {
-        port.deliver(Tag.MEMORY_REQUEST, 1, request(kind, offset, length, 0, 0, 0));
-    }
+class MemoryProtocolTest extends MemoryFixture {
 
     // ------------------------------------------------------------------------------------------- the owner
 
@@ -229,15 +150,6 @@ class MemoryProtocolTest implements ConnectionListener {
 
     // ------------------------------------------------------------------------------------------- the other
 
-    private UcxRemoteMemory openAsAsker() {
-        Promise<UcxRemoteMemory> promise = ImmediateEventExecutor.INSTANCE.newPromise();
-        exchange.access().open(memory.exportKey(), ImmediateEventExecutor.INSTANCE, promise);
-        port.deliver(Tag.MEMORY_ANSWER, port.sent.getLast().value(),
-                ByteBuffer.allocate(24).put(1, (byte) 7).putInt(4, 3).putLong(8, LENGTH).array());
-        exchange.deliver(notifications::add);
-        return promise.getNow();
-    }
-
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void allThatIsUnderWayFailsWhenTheConnectionEnds(boolean deferring) {
@@ -284,6 +196,7 @@ class MemoryProtocolTest implements ConnectionListener {
         assertEquals(String.valueOf(MemoryFrame.MAX_LENGTH), limits.get("MAX_LENGTH"));
         assertEquals(String.valueOf(MemoryFrame.MAX_INLINE), limits.get("MAX_INLINE"));
         assertEquals(String.valueOf(MemoryFrame.MAX_OPERATIONS), limits.get("MAX_OPERATIONS"));
+        assertEquals(String.valueOf(MemoryFrame.MAX_UNTAKEN), limits.get("MAX_UNTAKEN"));
         assertEquals(String.valueOf(MemoryFrame.MAX_OPENINGS), limits.get("MAX_OPENINGS"));
     }
 
@@ -336,6 +249,10 @@ class MemoryProtocolTest implements ConnectionListener {
             case "a request where the bytes of a put have to be" -> {
                 deliver(MemoryFrame.PUT, 0, 1000);
                 deliver(MemoryFrame.GET, 0, 1);
+            }
+            case "more requests than answers that it takes" -> {
+                port.deferring = true;
+                deliverRequests(MemoryFrame.MAX_UNTAKEN + 1);
             }
             case "bytes of a put without a request" -> {
                 deliver(MemoryFrame.PUT, 0, 1000);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.memory;
+
+import io.github.nettyucx.memory.UcxMemoryException.Reason;
+
+/** One request of a peer's, from its arrival to its execution; see {@link MemoryServing}. */
+final class Job {
+
+    enum State {
+        /** The request itself is being received. */
+        ARRIVING,
+        /** The message with the bytes has not come. */
+        WAITING,
+        /** Bytes are being received. */
+        RECEIVING,
+        /** All is there. */
+        READY
+    }
+
+    State state;
+    int number;
+    int frame;
+    long frameLength;
+    int kind;
+    long offset;
+    long length;
+    MemoryServing.Opening opening;
+    /** {@code null}: nothing speaks against it. */
+    Reason refusal;
+    long request;
+    /** Has come while the request was arriving; 0: none. */
+    long message;
+    long messageLength;
+}

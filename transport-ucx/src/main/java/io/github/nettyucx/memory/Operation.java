@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.memory;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Promise;
+
+/** What this side has asked for and is under way; see {@link MemoryAccess}. */
+final class Operation {
+
+    int number;
+    int kind;
+    UcxCompletion completion;
+    long id;
+    /** Where the bytes go, or come from; retained. */
+    ByteBuf buffer;
+    /** For the bytes that are got, where UCX cannot write into the buffer; or {@code null}. */
+    ByteBuf staging;
+    int index;
+    int length;
+    /** Of a receive, and where an answer goes meanwhile. */
+    long request;
+    int frame;
+    long frameLength;
+    boolean done;
+    boolean told;
+    long value;
+    Throwable failure;
+    /** Of an opening. */
+    Promise<UcxRemoteMemory> opening;
+    EventExecutor executor;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.memory;
+
+import io.github.nettyucx.wire.ProtocolException;
+import io.github.nettyucx.wire.Tag;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.util.concurrent.ImmediateEventExecutor;
+import io.netty.util.concurrent.Promise;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+/** What a peer can have this side keep, and what happens when there is no memory for it. Without a network. */
+class MemoryLimitsTest extends MemoryFixture {
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aPeerThatAsksAndTakesNoAnswersIsBounded(boolean polled) {
+        start();
+        openAsPeer();
+        port.deferringSends = true;
+        int most = MemoryFrame.MAX_UNTAKEN;
+        for (int i = 0; i < most / 256; i++) {
+            deliverRequests(256);
+            if (polled && i % 64 == 0) {
+                port.turn();
+            }
+        }
+        assertNull(failure);
+        assertEquals(most, port.sent.size());
+        deliverRequests(1);
+        assertInstanceOf(ProtocolException.class, failure);
+        assertEquals(most, port.sent.size());
+    }
+
+    @Test
+    void whatAPeerHasTakenDoesNotCountAgainstItBeforeItIsPolled() {
+        start();
+        openAsPeer();
+        port.deferringSends = true;
+        for (int i = 0; i < 2; i++) {
+            deliverRequests(MemoryFrame.MAX_UNTAKEN);
+            port.completeAll();
+            // Messages are taken before completions are looked at: so there is no turn in between.
+            deliverRequests(MemoryFrame.MAX_OPERATIONS);
+            port.completeAll();
+            port.turn();
+        }
+        assertNull(failure);
+    }
+
+    @Test
+    void whatThisSideAsksForDoesNotCountAgainstThePeer() {
+        start();
+        openAsPeer();
+        UcxRemoteMemory remote = openAsAsker();
+        port.deferringSends = true;
+        ByteBuf target = Unpooled.directBuffer(8, 8);
+        for (int i = 0; i < MemoryFrame.MAX_OPERATIONS; i++) {
+            remote.get(0, target, 0, 8, null, 0);
+        }
+        deliverRequests(MemoryFrame.MAX_UNTAKEN);
+        assertNull(failure);
+        connection.close();
+        exchange.deliver(notifications::add);
+        assertEquals(1, target.refCnt());
+        target.release();
+    }
+
+    @Test
+    void aRequestThatThereIsNoMemoryForFailsItsConnection() {
+        start();
+        noMemory = true;
+        deliverOpen(memory.exportKey());
+        assertFailedWithoutMemory();
+        assertEquals(List.of(), port.sent);
+        noMemory = false;
+        deliverOpen(memory.exportKey());
+        assertEquals(0, port.unreceived(), "what comes afterwards is thrown away");
+    }
+
+    @Test
+    void soDoesOneThatCameBeforeTheHandshakeWasOver() {
+        deliverOpen(memory.exportKey());
+        deliverOpen(memory.exportKey());
+        noMemory = true;
+        start();
+        assertFailedWithoutMemory();
+    }
+
+    @Test
+    void aRequestThatThereIsNoMoreMemoryForFailsItsConnection() {
+        start();
+        openAsPeer();
+        port.deferringSends = true;
+        deliverRequests(64);
+        noMemory = true;
+        deliver(MemoryFrame.ADD, 0, 8);
+        for (int i = 0; i < 64 && failure == null; i++) {
+            deliver(MemoryFrame.ADD, 0, 8);
+        }
+        assertFailedWithoutMemory();
+    }
+
+    private void assertFailedWithoutMemory() {
+        assertEquals("no memory for a message: as the test wants it", failure.getMessage());
+        assertInstanceOf(OutOfMemoryError.class, failure.getCause());
+        assertEquals(0, port.unreceived());
+    }
+
+    @Test
+    void whatThereIsNoMemoryToAskForFailsAlone() {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        port.deferringSends = true;
+        ByteBuf buffer = Unpooled.directBuffer(300).writeZero(300);
+        List<Throwable> causes = new ArrayList<>();
+        UcxCompletion completion = (id, value, cause) -> causes.add(cause);
+        noMemory = true;
+        // As many frames as there are.
+        for (int i = 0; i < 64; i++) {
+            remote.fetchAndAdd(0, 1, null, 0);
+        }
+        Promise<UcxRemoteMemory> opening = ImmediateEventExecutor.INSTANCE.newPromise();
+        exchange.access().open(memory.exportKey(), ImmediateEventExecutor.INSTANCE, opening);
+        remote.put(0, buffer.retainedSlice(), completion, 0);
+        remote.put(0, buffer.retainedSlice(0, 10), completion, 0);
+        remote.get(0, buffer, 0, 300, completion, 0);
+        remote.fetchAndAdd(0, 1, completion, 0);
+        remote.compareAndSwap(0, 1, 1, completion, 0);
+        assertEquals(5, causes.size());
+        causes.add(opening.cause());
+        for (Throwable cause : causes) {
+            assertEquals("no memory for the operation: as the test wants it", cause.getMessage());
+            assertInstanceOf(OutOfMemoryError.class, cause.getCause());
+        }
+        assertEquals(1, buffer.refCnt());
+        assertNull(failure);
+        // The owner has to be told, or it keeps the memory.
+        remote.close();
+        assertEquals("no memory for a message: as the test wants it", failure.getMessage());
+        noMemory = false;
+        buffer.release();
+    }
+
+    @Test
+    void anAnswerThatThereIsNoMemoryForFailsItsConnection() {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        port.deferringSends = true;
+        List<Throwable> causes = new ArrayList<>();
+        for (int i = 0; i < 64; i++) {
+            remote.fetchAndAdd(0, 1, (id, value, cause) -> causes.add(cause), 0);
+        }
+        noMemory = true;
+        port.deliver(Tag.MEMORY_ANSWER, port.sent.getLast().value(), new byte[16]);
+        assertFailedWithoutMemory();
+        exchange.deliver(notifications::add);
+        assertEquals(64, causes.stream().filter(failure::equals).count());
+    }
+}
