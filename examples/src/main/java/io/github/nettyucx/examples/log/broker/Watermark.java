@@ -46,6 +46,14 @@ final class Watermark {
         }
     }
 
+    /** Begins anew; what waits is never done. Nothing has been written to the active segment. */
+    void restart(long from) {
+        deferred.clear();
+        committed = from;
+        segment = null;
+        position = 0;
+    }
+
     void advance(long to) {
         committed = Math.max(committed, to);
         while (!deferred.isEmpty() && deferred.peekFirst().offset <= committed) {
