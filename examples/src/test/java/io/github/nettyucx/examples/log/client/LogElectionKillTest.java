@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log.client;
+
+import static io.github.nettyucx.examples.log.client.LogFixture.await;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.github.nettyucx.examples.ChildProcess;
+import io.github.nettyucx.examples.ExampleFailure;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Producers, leaders and followers of three brokers that choose their leader are killed (SIGKILL) while records are produced.
+ * Whatever was acknowledged is there after each kill, and at all brokers in the end.
+ */
+class LogElectionKillTest {
+    private static final int KILLS = Integer.getInteger("io.github.nettyucx.test.log.kills", 3);
+    private static final long SEED = Long.getLong("io.github.nettyucx.test.seed", System.nanoTime() & 0xffff);
+    private static final int MAX_PAUSE_MILLIS = 300;
+    private static final int SOME = 20;
+    private static final String TOPIC = "kill";
+    private static final String ACKNOWLEDGED = "acknowledged ";
+
+    private enum Victim { PRODUCER, LEADER, FOLLOWER }
+
+    /** A producer of its own partition; there is always one of each. */
+    private enum Way { MESSAGE, SHARED }
+
+    /** A record that was acknowledged. */
+    private record Sent(int id, int sequence) { }
+
+    private static final class Running {
+        private final Way way;
+        private final int id;
+        private final ChildProcess process;
+
+        Running(Way way, int id, ChildProcess process) {
+            this.way = way;
+            this.id = id;
+            this.process = process;
+        }
+    }
+
+    private final SplittableRandom random = new SplittableRandom(SEED);
+    /** Of each way's partition, by offsets. */
+    private final List<Map<Long, Sent>> acknowledged = List.of(new HashMap<>(), new HashMap<>());
+    private final Map<Way, Running> producers = new HashMap<>();
+    private ClusterProcesses cluster;
+    private LeaderConnection leader;
+    private int lastId;
+
+    @TempDir
+    private Path root;
+
+    @Test
+    @Timeout(value = 120, unit = TimeUnit.MINUTES)
+    void whatWasAcknowledgedSurvivesEveryKill() throws Exception {
+        System.out.println("seed " + SEED);
+        cluster = new ClusterProcesses(root, random);
+        leader = cluster.connect();
+        try {
+            var victims = new ArrayList<Victim>();
+            for (var kill = 0; kill < KILLS; kill++) {
+                if (victims.isEmpty()) {
+                    victims.addAll(List.of(Victim.values()));
+                    Collections.shuffle(victims, new Random(random.nextLong()));
+                }
+                round(victims.removeLast());
+            }
+            ensureRunning();
+            for (var one : producers.values()) {
+                one.process.close();
+                drain(one);
+            }
+            ClusterProcesses.awaitInSync(leader.get(), ClusterProcesses.BROKERS - 1);
+            verify();
+            leader.close();
+            cluster.stop();
+            verifyFiles();
+        } finally {
+            producers.values().forEach(one -> one.process.close());
+            leader.close();
+            cluster.close();
+        }
+        var total = acknowledged.stream().mapToInt(Map::size).sum();
+        System.out.println(KILLS + " kills, " + total + " records acknowledged, all of them there");
+        assertTrue(total > KILLS * SOME, "hardly anything was produced");
+    }
+
+    // ------------------------------------------------------------------------------------------- one kill
+
+    private void round(Victim victim) throws Exception {
+        ensureRunning();
+        ClusterProcesses.awaitInSync(leader.get(), ClusterProcesses.BROKERS - 1);
+        // When the kill comes is what is random.
+        Thread.sleep(random.nextInt(MAX_PAUSE_MILLIS));
+        var leading = cluster.number(leader.address());
+        System.out.println("kill " + victim + (victim == Victim.LEADER ? ", which is broker " + leading : ""));
+        switch (victim) {
+            case PRODUCER -> {
+                var killed = producers.remove(Way.values()[random.nextInt(2)]);
+                killed.process.close();
+                drain(killed);
+                for (var other : producers.values()) {
+                    awaitSome(other);
+                }
+            }
+            case FOLLOWER -> {
+                var follower = (leading + 1 + random.nextInt(2)) % ClusterProcesses.BROKERS;
+                cluster.kill(follower);
+                for (var one : producers.values()) {
+                    awaitSome(one);
+                }
+                cluster.start(follower);
+            }
+            case LEADER -> {
+                cluster.kill(leading);
+                for (var one : List.copyOf(producers.values())) {
+                    drain(one);
+                    producers.remove(one.way);
+                }
+                leader.get();
+                verify();
+                ensureRunning();
+                cluster.start(leading);
+            }
+        }
+        verify();
+    }
+
+    private void ensureRunning() throws Exception {
+        var connection = leader.get();
+        await(connection.openTopic(TOPIC, 2));
+        for (var way : Way.values()) {
+            if (!producers.containsKey(way)) {
+                var id = ++lastId;
+                var process = ChildProcess.start("producer " + id, KillProducer.class, List.of(leader.address().toString(),
+                        "auto", way.name().toLowerCase(Locale.ROOT), Integer.toString(id),
+                        Integer.toString(way.ordinal())), line -> line.startsWith(ACKNOWLEDGED));
+                producers.put(way, new Running(way, id, process));
+            }
+        }
+        for (var one : producers.values()) {
+            awaitSome(one);
+        }
+    }
+
+    private void awaitSome(Running one) throws Exception {
+        // What is here already may be from before.
+        while (take(one, 0)) { }
+        for (var i = 0; i < SOME; i++) {
+            assertTrue(take(one, ClusterProcesses.PATIENCE.toMillis()), () -> one.way + " " + one.id
+                    + " gets nothing acknowledged any more; errors: " + one.process.errors());
+        }
+    }
+
+    /** @return whether one more was acknowledged */
+    private boolean take(Running one, long waitMillis) throws Exception {
+        var line = one.process.nextReport(waitMillis);
+        if (line == null) {
+            return false;
+        }
+        var numbers = line.substring(ACKNOWLEDGED.length()).split(" ");
+        var sent = new Sent(one.id, Integer.parseInt(numbers[0]));
+        var offset = Long.parseLong(numbers[1]);
+        var other = acknowledged.get(one.way.ordinal()).put(offset, sent);
+        assertEquals(null, other, () -> "offset " + offset + " was acknowledged for " + sent + " too");
+        return true;
+    }
+
+    /** All that a process has said before it ended. */
+    private void drain(Running one) throws Exception {
+        var deadline = System.nanoTime() + ClusterProcesses.PATIENCE.toNanos();
+        try {
+            while (System.nanoTime() < deadline) {
+                take(one, 1000);
+            }
+            throw new AssertionError(one.way + " " + one.id + " has not ended");
+        } catch (ExampleFailure e) {
+            // It has.
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- what there is
+
+    private void verify() throws Exception {
+        var connection = leader.get();
+        var first = await(connection.openTopic(TOPIC, 2));
+        for (var partition = 0; partition < 2; partition++) {
+            // What has been acknowledged meanwhile is said already, or will be.
+            var known = Map.copyOf(acknowledged.get(partition));
+            var records = new ArrayList<byte[]>();
+            var consumer = connection.messageConsumer(first + partition, 0);
+            for (List<LogRecord> some; !(some = await(consumer.poll(0))).isEmpty();) {
+                some.forEach(record -> records.add(record.payload()));
+            }
+            verify(known, records);
+        }
+    }
+
+    private void verifyFiles() throws Exception {
+        for (var partition = 0; partition < 2; partition++) {
+            var first = cluster.files(0, TOPIC, partition);
+            verify(acknowledged.get(partition), first);
+            for (var i = 1; i < ClusterProcesses.BROKERS; i++) {
+                var other = cluster.files(i, TOPIC, partition);
+                assertEquals(first.size(), other.size());
+                for (var j = 0; j < first.size(); j++) {
+                    assertArrayEquals(first.get(j), other.get(j), "record " + j);
+                }
+            }
+        }
+    }
+
+    private static void verify(Map<Long, Sent> known, List<byte[]> records) {
+        var last = new HashMap<Integer, Integer>();
+        Set<Sent> all = new HashSet<>();
+        for (var i = 0; i < records.size(); i++) {
+            var head = ByteBuffer.wrap(records.get(i));
+            var sent = new Sent(head.getInt(), head.getInt());
+            assertArrayEquals(LogFixture.payload(sent.id, sent.sequence, head.getInt()), records.get(i), sent.toString());
+            // One behind the other, from the first on: none is missing, none is there twice.
+            assertEquals(last.getOrDefault(sent.id, -1) + 1, sent.sequence, () -> "of producer " + sent.id);
+            last.put(sent.id, sent.sequence);
+            all.add(sent);
+            var expected = known.get((long) i);
+            var offset = i;
+            assertTrue(expected == null || expected.equals(sent), () -> "at " + offset + ": " + sent
+                    + ", and acknowledged was " + expected);
+        }
+        assertEquals(List.of(), known.keySet().stream().filter(offset -> offset >= records.size()).sorted().toList(),
+                "acknowledged, and not there");
+        assertEquals(records.size(), all.size());
+    }
+}
