@@ -148,6 +148,8 @@ class WrongArgumentsTest {
         "--server h:1 --directory / --cluster c/d --nodes h:1/2,i:1/2,j:1/2 | the cluster's name is 'c/d' (expected: 1 to 100 letters",
         "--server h:1 --directory / --cluster c --nodes h:1/2,i:1/2,j:1/2 --follower k:1 | --cluster and --follower exclude each other",
         "--server h:1 --directory / --cluster c --nodes h:1/2,i:1/2,j:1/2 --min-followers 3 | --min-followers 3 will not do",
+        "--demo --server h:1 --directory /  | --demo and --server exclude each other",
+        "--demo --size 8                    | --demo and --size exclude each other",
         "--server h:1 --directory / --patience 3 | --patience means something only with --follower or --cluster",
         "--directory /nowhere               | --directory /nowhere is no directory",
         "--size 7                           | --size 7 will not do. Expected 8",

@@ -41,6 +41,7 @@ import picocli.CommandLine.Option;
             "       ./run-example.sh log --server HOST:PORT --directory DIR [OPTION]...",
             "       ./run-example.sh log --server HOST:PORT --directory DIR --cluster NAME --nodes NODE,NODE,NODE "
                     + "[OPTION]...",
+            "       ./run-example.sh log --demo [--seconds N]",
             "       ./run-example.sh log --connect HOST:PORT --produce WAY [OPTION]...",
             "       ./run-example.sh log --connect HOST:PORT --consume WAY [OPTION]...",
             ""},
@@ -52,6 +53,7 @@ import picocli.CommandLine.Option;
             "",
             "Examples:",
             "  ./run-example.sh log",
+            "  ./run-example.sh log --demo",
             "  ./run-example.sh log --way shared --size 32,1k --transport ucx",
             "  ./run-example.sh log --server 0.0.0.0:7777 --directory /var/lib/record-log",
             "  ./run-example.sh log --server node1:7777 --directory /var/lib/record-log --cluster orders "
@@ -60,6 +62,7 @@ import picocli.CommandLine.Option;
 public final class RecordLog extends PairCommand {
     private static final String NAME = "log";
     private static final int LEAST_NODES = 3;
+    private static final int DEMO_SECONDS = 5;
 
     @Option(names = "--connect", paramLabel = "HOST:PORT", converter = HostAndPort.Converter.class,
             description = "Measure with the broker at this address.")
@@ -107,6 +110,11 @@ public final class RecordLog extends PairCommand {
                     + "without it. Default: 10.")
     private Long patience;
 
+    @Option(names = "--demo",
+            description = "Start three such brokers on this host, kill the leader while records are produced, start it again, "
+                    + "and look whether all is there.")
+    private boolean demo;
+
     @Option(names = "--min-followers", paramLabel = "N", converter = Count.OfWarmup.class,
             description = "With --follower or --cluster: commit nothing unless so many of them are in sync. Default: 0.")
     private Long minFollowers;
@@ -129,7 +137,8 @@ public final class RecordLog extends PairCommand {
     private List<ByteSize> sizes;
 
     @Option(names = "--seconds", paramLabel = "N", converter = Count.OfThreads.class,
-            description = "How long to measure. Default: 2.")
+            description = "How long to measure; with --demo, how long each of its three parts takes. Default: 2; with --demo: "
+                    + "5.")
     private Long seconds;
 
     @Option(names = "--clients", paramLabel = "N", converter = Count.OfThreads.class,
@@ -184,6 +193,13 @@ public final class RecordLog extends PairCommand {
             followers.forEach(follower -> arguments().requirePort("--follower", follower));
         }
         requireCluster();
+        for (var option : demo ? List.of("--server", "--connect", "--way", "--size", "--transport", "--force", "--segment")
+                : List.<String>of()) {
+            if (arguments().given(option)) {
+                throw arguments().rejected("--demo and " + option + " exclude each other: the demonstration chooses that."
+                        + " Leave one out.");
+            }
+        }
         var most = nodes != null ? nodes.size() - 1 : followers == null ? 0 : followers.size();
         if (minFollowers != null && minFollowers > most) {
             throw arguments().rejected("--min-followers " + minFollowers + " will not do. Expected no more than are given"
@@ -242,8 +258,20 @@ public final class RecordLog extends PairCommand {
             serve(LogBroker.start(setting.transport(), server(), brokerSettings()));
         } else if (connect != null) {
             measure();
+        } else if (demo) {
+            demonstrate();
         } else {
             compare();
+        }
+    }
+
+    private void demonstrate() throws InterruptedException {
+        theOneSetting().apply();
+        var files = LogFiles.make(directory);
+        try (var three = new ClusterDemo(files)) {
+            three.run(count(seconds, DEMO_SECONDS));
+        } finally {
+            LogFiles.delete(files);
         }
     }
 

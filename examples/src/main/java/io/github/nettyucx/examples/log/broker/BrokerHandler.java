@@ -4,6 +4,7 @@ package io.github.nettyucx.examples.log.broker;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.github.nettyucx.examples.Explanation;
 import io.github.nettyucx.examples.HostAndPort;
+import io.github.nettyucx.examples.log.cluster.ClusterState.RejectedException;
 import io.github.nettyucx.examples.log.protocol.ErrorCode;
 import io.github.nettyucx.examples.log.protocol.Message.Access;
 import io.github.nettyucx.examples.log.protocol.Message.Adopt;
@@ -220,7 +221,8 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
         } else if (cause == null || !leadership.isLeading()) {
             fail(open.request(), ErrorCode.NOT_LEADER, leadership.notLeading());
         } else {
-            fail(open.request(), ErrorCode.STORAGE, "the topic cannot be made: " + Explanation.of(cause));
+            fail(open.request(), cause instanceof RejectedException ? ErrorCode.BAD_REQUEST : ErrorCode.STORAGE,
+                    "the topic cannot be made: " + Explanation.of(cause));
         }
     }
 

@@ -83,10 +83,10 @@ final class Followers {
         return replicas.containsKey(follower);
     }
 
-    /** Whether a follower has all that is committed. */
+    /** Whether a follower has all that is committed, or may have been by an earlier leader. */
     boolean isInSync(Follower follower) {
         var replica = replicas.get(follower);
-        return replica != null && replica.next() >= watermark.committed();
+        return replica != null && replica.next() >= watermark.toldOf();
     }
 
     /** From now on a follower is written to as records come, if it lacks no more than can be written at once. */

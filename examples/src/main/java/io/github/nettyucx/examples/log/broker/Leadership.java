@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
@@ -68,6 +69,7 @@ final class Leadership implements CommitRule {
     private Lease lease;
     /** As the set above has it; {@code null} if there is one that cannot be written to. */
     private Collection<Follower> required;
+    /** How often somebody has been asked since Raft was led by somebody else. */
     private int passed;
 
     Leadership(BrokerSettings settings, TransportKind transport, EventExecutor loop) {
@@ -97,7 +99,8 @@ final class Leadership implements CommitRule {
     }
 
     private <T> void whenDone(CompletableFuture<T> future, BiConsumer<T, Throwable> action) {
-        future.whenComplete((value, cause) -> execute(() -> action.accept(value, cause)));
+        future.whenComplete((value, cause) -> execute(() -> action.accept(value,
+                cause instanceof CompletionException e && e.getCause() != null ? e.getCause() : cause)));
     }
 
     // ------------------------------------------------------------------------------------------- who leads
@@ -136,6 +139,8 @@ final class Leadership implements CommitRule {
             case FOLLOWING -> {
                 if (leadsRaft) {
                     claim(node.state());
+                } else {
+                    passed = 0;
                 }
             }
             case CLAIMING, PASSING_ON -> { }
@@ -174,6 +179,9 @@ final class Leadership implements CommitRule {
     /** To one after the other: some of them may not be there. */
     private void passOn(List<String> others) {
         role = Role.PASSING_ON;
+        if (passed == 0) {
+            System.err.println("is not in sync, and passes the leadership on to one of " + others);
+        }
         whenDone(node.passOn(others.get(passed++ % others.size())), (_, _) -> role = Role.FOLLOWING);
     }
 

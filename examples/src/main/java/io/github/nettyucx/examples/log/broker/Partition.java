@@ -388,20 +388,20 @@ final class Partition implements Inbound.Commits {
         epochs.begin(epoch, log.nextOffset());
         log.roll();
         generation++;
-        watermark.restart(log.firstOffset());
+        watermark.restart(log.firstOffset(), log.nextOffset());
         showReadable(false);
     }
 
-    /** Whether what was there when this broker began to lead is committed, and all that has come since. */
+    /** Whether what was there when this broker began to lead is committed. */
     boolean isCommitted() {
-        return watermark.committed() == log.nextOffset();
+        return watermark.committed() == watermark.toldOf();
     }
 
     /** From now on somebody else does. What was not committed never is acknowledged by this broker. */
     void follow() {
         halt();
         generation++;
-        watermark.restart(log.nextOffset());
+        watermark.restart(log.nextOffset(), log.nextOffset());
     }
 
     /**
@@ -422,7 +422,7 @@ final class Partition implements Inbound.Commits {
             log.truncate(common);
         }
         epochs.adopt(leaders.epochs);
-        watermark.restart(log.nextOffset());
+        watermark.restart(log.nextOffset(), log.nextOffset());
         return common;
     }
 

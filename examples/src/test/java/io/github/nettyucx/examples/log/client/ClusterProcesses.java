@@ -81,11 +81,14 @@ final class ClusterProcesses implements AutoCloseable {
                 + "the examples; 'mvn -pl agent -am -DskipTests package' builds it by itself.");
     }
 
-    void start(int number) throws Exception {
+    /** @param special arguments of this one */
+    void start(int number, String... special) throws Exception {
         var arguments = new ArrayList<>(List.of("--cluster", "test", "--nodes", nodes));
         arguments.addAll(Arrays.asList(more));
-        brokers[number] = BrokerProcess.start("broker " + number, List.of("-javaagent:" + agent() + "=report", "-Xmx384m"),
-                addresses.get(number), directory(number), arguments.toArray(String[]::new));
+        arguments.addAll(Arrays.asList(special));
+        brokers[number] = BrokerProcess.start("broker " + number, List.of("-javaagent:" + agent() + "=report", "-Xmx384m",
+                // They do not live long.
+                "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"), addresses.get(number), directory(number), arguments.toArray(String[]::new));
     }
 
     Path directory(int number) {
@@ -118,11 +121,12 @@ final class ClusterProcesses implements AutoCloseable {
     }
 
     /** Until the leader counts so many followers. */
-    static void awaitInSync(LogConnection leader, int followers) throws Exception {
+    void awaitInSync(LogConnection leader, int followers) throws Exception {
         var deadline = System.nanoTime() + PATIENCE.toNanos();
         for (int found; (found = LogFixture.await(leader.statistics()).followersInSync()) != followers;) {
             var now = found;
-            assertTrue(System.nanoTime() < deadline, () -> now + " of " + followers + " followers are in sync");
+            assertTrue(System.nanoTime() < deadline, () -> now + " of " + followers + " followers are in sync; they say: "
+                    + errors(0, 1, 2));
             // Between two looks: the brokers need the processor.
             Thread.sleep(10);
         }
@@ -165,11 +169,15 @@ final class ClusterProcesses implements AutoCloseable {
         }
     }
 
-    /** What one that is to be waited for has said. */
-    static void awaitErrors(BrokerProcess broker, String text) throws Exception {
+    private List<String> errors(int... numbers) {
+        return Arrays.stream(numbers).mapToObj(i -> "\n" + i + ": " + String.join("\n   ", brokers[i].errors())).toList();
+    }
+
+    /** Until one of these has said something. */
+    void awaitErrors(String text, int... numbers) throws Exception {
         var deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (broker.errors().stream().noneMatch(line -> line.contains(text))) {
-            assertTrue(System.nanoTime() < deadline, () -> "it says only: " + broker.errors());
+        while (Arrays.stream(numbers).noneMatch(i -> String.join("\n", brokers[i].errors()).contains(text))) {
+            assertTrue(System.nanoTime() < deadline, () -> "they say only: " + errors(numbers));
             // Between two looks: another thread reads what it says.
             Thread.sleep(1);
         }

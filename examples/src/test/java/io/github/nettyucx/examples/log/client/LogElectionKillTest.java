@@ -15,7 +15,6 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
@@ -35,34 +34,33 @@ class LogElectionKillTest {
     private static final int MAX_PAUSE_MILLIS = 300;
     private static final int SOME = 20;
     private static final String TOPIC = "kill";
+    private static final List<String> WAYS = List.of("message", "shared", "exclusive");
     private static final String ACKNOWLEDGED = "acknowledged ";
 
     private enum Victim { PRODUCER, LEADER, FOLLOWER }
-
-    /** A producer of its own partition; there is always one of each. */
-    private enum Way { MESSAGE, SHARED }
 
     /** A record that was acknowledged. */
     private record Sent(int id, int sequence) { }
 
     private static final class Running {
-        private final Way way;
+        private final int partition;
         private final int id;
         private final ChildProcess process;
 
-        Running(Way way, int id, ChildProcess process) {
-            this.way = way;
+        Running(int partition, int id, ChildProcess process) {
+            this.partition = partition;
             this.id = id;
             this.process = process;
         }
     }
 
     private final SplittableRandom random = new SplittableRandom(SEED);
-    /** Of each way's partition, by offsets. */
+    /** Of each partition, by offsets. */
     private final List<Map<Long, Sent>> acknowledged = List.of(new HashMap<>(), new HashMap<>());
-    private final Map<Way, Running> producers = new HashMap<>();
     private ClusterProcesses cluster;
     private LeaderConnection leader;
+    /** {@code null} if there is none. */
+    private Running producer;
     private int lastId;
 
     @TempDir
@@ -84,17 +82,16 @@ class LogElectionKillTest {
                 round(victims.removeLast());
             }
             ensureRunning();
-            for (var one : producers.values()) {
-                one.process.close();
-                drain(one);
-            }
-            ClusterProcesses.awaitInSync(leader.get(), ClusterProcesses.BROKERS - 1);
+            killProducer();
+            cluster.awaitInSync(leader.get(), ClusterProcesses.BROKERS - 1);
             verify();
             leader.close();
             cluster.stop();
             verifyFiles();
         } finally {
-            producers.values().forEach(one -> one.process.close());
+            if (producer != null) {
+                producer.process.close();
+            }
             leader.close();
             cluster.close();
         }
@@ -107,34 +104,22 @@ class LogElectionKillTest {
 
     private void round(Victim victim) throws Exception {
         ensureRunning();
-        ClusterProcesses.awaitInSync(leader.get(), ClusterProcesses.BROKERS - 1);
+        cluster.awaitInSync(leader.get(), ClusterProcesses.BROKERS - 1);
         // When the kill comes is what is random.
         Thread.sleep(random.nextInt(MAX_PAUSE_MILLIS));
         var leading = cluster.number(leader.address());
         System.out.println("kill " + victim + (victim == Victim.LEADER ? ", which is broker " + leading : ""));
         switch (victim) {
-            case PRODUCER -> {
-                var killed = producers.remove(Way.values()[random.nextInt(2)]);
-                killed.process.close();
-                drain(killed);
-                for (var other : producers.values()) {
-                    awaitSome(other);
-                }
-            }
+            case PRODUCER -> killProducer();
             case FOLLOWER -> {
                 var follower = (leading + 1 + random.nextInt(2)) % ClusterProcesses.BROKERS;
                 cluster.kill(follower);
-                for (var one : producers.values()) {
-                    awaitSome(one);
-                }
+                awaitSome();
                 cluster.start(follower);
             }
             case LEADER -> {
                 cluster.kill(leading);
-                for (var one : List.copyOf(producers.values())) {
-                    drain(one);
-                    producers.remove(one.way);
-                }
+                drain();
                 leader.get();
                 verify();
                 ensureRunning();
@@ -144,56 +129,60 @@ class LogElectionKillTest {
         verify();
     }
 
-    private void ensureRunning() throws Exception {
-        var connection = leader.get();
-        await(connection.openTopic(TOPIC, 2));
-        for (var way : Way.values()) {
-            if (!producers.containsKey(way)) {
-                var id = ++lastId;
-                var process = ChildProcess.start("producer " + id, KillProducer.class, List.of(leader.address().toString(),
-                        "auto", way.name().toLowerCase(Locale.ROOT), Integer.toString(id),
-                        Integer.toString(way.ordinal())), line -> line.startsWith(ACKNOWLEDGED));
-                producers.put(way, new Running(way, id, process));
-            }
-        }
-        for (var one : producers.values()) {
-            awaitSome(one);
-        }
+    private void killProducer() throws Exception {
+        producer.process.close();
+        drain();
     }
 
-    private void awaitSome(Running one) throws Exception {
-        // What is here already may be from before.
-        while (take(one, 0)) { }
+    private void ensureRunning() throws Exception {
+        if (producer == null) {
+            await(leader.get().openTopic(TOPIC, acknowledged.size()));
+            var id = ++lastId;
+            var partition = random.nextInt(acknowledged.size());
+            var way = WAYS.get(random.nextInt(WAYS.size()));
+            producer = new Running(partition, id, ChildProcess.start("producer " + id, KillProducer.class,
+                    List.of(leader.address().toString(), "auto", way, Integer.toString(id), Integer.toString(partition)),
+                    line -> line.startsWith(ACKNOWLEDGED)));
+        }
+        awaitSome();
+    }
+
+    private void awaitSome() throws Exception {
+        var isMore = true;
+        while (isMore) {
+            // What is here already may be from before.
+            isMore = take(0);
+        }
         for (var i = 0; i < SOME; i++) {
-            assertTrue(take(one, ClusterProcesses.PATIENCE.toMillis()), () -> one.way + " " + one.id
-                    + " gets nothing acknowledged any more; errors: " + one.process.errors());
+            assertTrue(take(ClusterProcesses.PATIENCE.toMillis()), () -> "producer " + producer.id
+                    + " gets nothing acknowledged any more; errors: " + producer.process.errors());
         }
     }
 
     /** @return whether one more was acknowledged */
-    private boolean take(Running one, long waitMillis) throws Exception {
-        var line = one.process.nextReport(waitMillis);
+    private boolean take(long waitMillis) throws Exception {
+        var line = producer.process.nextReport(waitMillis);
         if (line == null) {
             return false;
         }
         var numbers = line.substring(ACKNOWLEDGED.length()).split(" ");
-        var sent = new Sent(one.id, Integer.parseInt(numbers[0]));
+        var sent = new Sent(producer.id, Integer.parseInt(numbers[0]));
         var offset = Long.parseLong(numbers[1]);
-        var other = acknowledged.get(one.way.ordinal()).put(offset, sent);
+        var other = acknowledged.get(producer.partition).put(offset, sent);
         assertEquals(null, other, () -> "offset " + offset + " was acknowledged for " + sent + " too");
         return true;
     }
 
-    /** All that a process has said before it ended. */
-    private void drain(Running one) throws Exception {
+    /** All that the producer has said before it ended. */
+    private void drain() throws Exception {
         var deadline = System.nanoTime() + ClusterProcesses.PATIENCE.toNanos();
         try {
             while (System.nanoTime() < deadline) {
-                take(one, 1000);
+                take(1000);
             }
-            throw new AssertionError(one.way + " " + one.id + " has not ended");
+            throw new AssertionError("producer " + producer.id + " has not ended");
         } catch (ExampleFailure e) {
-            // It has.
+            producer = null;
         }
     }
 
