@@ -82,6 +82,9 @@ final class Leadership implements CommitRule {
     /** Takes part from now on. Not for the event loop. */
     void start(Topics opened) {
         topics = opened;
+        // After a start Raft may know less for a while, and an earlier leader must not be followed meanwhile: what it does
+        // not have would be cut off.
+        epoch = topics.partitions().stream().mapToLong(Partition::lastEpoch).max().orElse(0);
         node = ClusterNode.start(cluster, settings.directory(), changed -> execute(() -> changed(changed)));
         execute(() -> {
             changed(node.state());

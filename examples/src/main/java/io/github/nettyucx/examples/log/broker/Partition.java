@@ -382,6 +382,11 @@ final class Partition implements Inbound.Commits {
         return new History(log.nextOffset(), epochs.entries());
     }
 
+    /** The latest whose leader has written here, or could have. */
+    long lastEpoch() {
+        return epochs.lastEpoch();
+    }
+
     /** From now on this broker leads. Nothing is committed before those that are in sync have all that there is. */
     void lead(long epoch) throws IOException {
         halt();

@@ -76,6 +76,11 @@ public final class EpochHistory {
         return entries;
     }
 
+    /** The latest; 0 if there is none. */
+    public long lastEpoch() {
+        return entries.isEmpty() ? 0 : entries.getLast().epoch;
+    }
+
     /** An epoch begins behind the last record. Epochs before it that have no record are forgotten. */
     public void begin(long epoch, long start) throws IOException {
         var kept = new ArrayList<>(entries.stream().filter(entry -> entry.start < start).toList());

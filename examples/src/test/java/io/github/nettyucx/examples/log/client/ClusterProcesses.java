@@ -126,7 +126,7 @@ final class ClusterProcesses implements AutoCloseable {
         for (int found; (found = LogFixture.await(leader.statistics()).followersInSync()) != followers;) {
             var now = found;
             assertTrue(System.nanoTime() < deadline, () -> now + " of " + followers + " followers are in sync; they say: "
-                    + errors(0, 1, 2));
+                    + errors());
             // Between two looks: the brokers need the processor.
             Thread.sleep(10);
         }
@@ -167,6 +167,11 @@ final class ClusterProcesses implements AutoCloseable {
                 broker.close();
             }
         }
+    }
+
+    /** What each has said last on standard error. */
+    List<String> errors() {
+        return errors(IntStream.range(0, BROKERS).toArray());
     }
 
     private List<String> errors(int... numbers) {

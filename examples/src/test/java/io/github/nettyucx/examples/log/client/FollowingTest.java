@@ -127,6 +127,8 @@ class FollowingTest {
         }
         // What it knows of epochs is there after another start.
         stop();
+        assertTrue(awaitRefusal(ErrorCode.FENCED, connect().follow(1, "test")).getMessage()
+                .contains("epoch 1 is over: this is 2"));
         lead(connect(), 5, 100, 120, new Entry(1, 0), new Entry(2, 40), new Entry(4, 110));
         stop();
         lead(connect(), 6, 70, 90, new Entry(1, 0), new Entry(2, 40), new Entry(3, 70));

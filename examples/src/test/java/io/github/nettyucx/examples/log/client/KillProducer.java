@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.log.client;
 
+import io.github.nettyucx.examples.Explanation;
 import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.Lane;
 import io.github.nettyucx.examples.ParentProcess;
@@ -70,6 +71,7 @@ final class KillProducer {
         producer.send(LogFixture.encoded(LogFixture.payload(id, number, random.nextInt(MAX_LENGTH))))
                 .addListener(acknowledged -> {
                     if (!acknowledged.isSuccess()) {
+                        System.err.println("producer " + id + ": " + Explanation.of(acknowledged.cause()));
                         ended.countDown();
                         return;
                     }

@@ -33,6 +33,7 @@ class LogElectionKillTest {
     private static final long SEED = Long.getLong("io.github.nettyucx.test.seed", System.nanoTime() & 0xffff);
     private static final int MAX_PAUSE_MILLIS = 300;
     private static final int SOME = 20;
+    private static final int ATTEMPTS = 3;
     private static final String TOPIC = "kill";
     private static final List<String> WAYS = List.of("message", "shared", "exclusive");
     private static final String ACKNOWLEDGED = "acknowledged ";
@@ -83,11 +84,14 @@ class LogElectionKillTest {
             }
             ensureRunning();
             killProducer();
-            cluster.awaitInSync(leader.get(), ClusterProcesses.BROKERS - 1);
+            withLeader(connection -> cluster.awaitInSync(connection, ClusterProcesses.BROKERS - 1));
             verify();
             leader.close();
             cluster.stop();
             verifyFiles();
+        } catch (Exception | AssertionError e) {
+            System.out.println("the brokers say: " + cluster.errors());
+            throw e;
         } finally {
             if (producer != null) {
                 producer.process.close();
@@ -104,7 +108,7 @@ class LogElectionKillTest {
 
     private void round(Victim victim) throws Exception {
         ensureRunning();
-        cluster.awaitInSync(leader.get(), ClusterProcesses.BROKERS - 1);
+        withLeader(connection -> cluster.awaitInSync(connection, ClusterProcesses.BROKERS - 1));
         // When the kill comes is what is random.
         Thread.sleep(random.nextInt(MAX_PAUSE_MILLIS));
         var leading = cluster.number(leader.address());
@@ -114,7 +118,7 @@ class LogElectionKillTest {
             case FOLLOWER -> {
                 var follower = (leading + 1 + random.nextInt(2)) % ClusterProcesses.BROKERS;
                 cluster.kill(follower);
-                awaitSome();
+                ensureRunning();
                 cluster.start(follower);
             }
             case LEADER -> {
@@ -134,9 +138,24 @@ class LogElectionKillTest {
         drain();
     }
 
+    /** A producer that gets records acknowledged. A leader that was not killed may end, too, when the machine is busy. */
     private void ensureRunning() throws Exception {
+        for (var attempt = 1; ; attempt++) {
+            start();
+            try {
+                awaitSome();
+                return;
+            } catch (ExampleFailure e) {
+                System.out.println(e.getMessage() + "; the brokers say: " + cluster.errors());
+                assertTrue(attempt < ATTEMPTS, "no leader stays");
+                producer = null;
+            }
+        }
+    }
+
+    private void start() throws Exception {
         if (producer == null) {
-            await(leader.get().openTopic(TOPIC, acknowledged.size()));
+            withLeader(connection -> await(connection.openTopic(TOPIC, acknowledged.size())));
             var id = ++lastId;
             var partition = random.nextInt(acknowledged.size());
             var way = WAYS.get(random.nextInt(WAYS.size()));
@@ -144,7 +163,6 @@ class LogElectionKillTest {
                     List.of(leader.address().toString(), "auto", way, Integer.toString(id), Integer.toString(partition)),
                     line -> line.startsWith(ACKNOWLEDGED)));
         }
-        awaitSome();
     }
 
     private void awaitSome() throws Exception {
@@ -188,8 +206,31 @@ class LogElectionKillTest {
 
     // ------------------------------------------------------------------------------------------- what there is
 
+    private interface Action {
+        void on(LogConnection connection) throws Exception;
+    }
+
+    /** Once more with the next leader, if the one that there was has ended meanwhile. */
+    private void withLeader(Action action) throws Exception {
+        for (var attempt = 1; ; attempt++) {
+            var connection = leader.get();
+            try {
+                action.on(connection);
+                return;
+            } catch (AssertionError e) {
+                if (connection.isOpen() || attempt == ATTEMPTS) {
+                    throw e;
+                }
+                System.out.println("the leader has ended by itself: " + e.getMessage());
+            }
+        }
+    }
+
     private void verify() throws Exception {
-        var connection = leader.get();
+        withLeader(this::verify);
+    }
+
+    private void verify(LogConnection connection) throws Exception {
         var first = await(connection.openTopic(TOPIC, 2));
         for (var partition = 0; partition < 2; partition++) {
             // What has been acknowledged meanwhile is said already, or will be.
