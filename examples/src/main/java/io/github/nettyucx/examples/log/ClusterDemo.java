@@ -142,9 +142,24 @@ final class ClusterDemo implements AutoCloseable {
         }
     }
 
-    /** Records go to the leader, as the one before them is acknowledged, until the connection ends. */
+    /** Records go to the leader, as those before them are acknowledged, until the connection ends. */
     private void produce() throws InterruptedException {
-        var connection = leader.get();
+        var deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (true) {
+            try {
+                produce(leader.get());
+                return;
+            } catch (ExampleFailure e) {
+                if (System.nanoTime() - deadline > 0) {
+                    throw e;
+                }
+                // It was not known yet that the leader is gone.
+                leader.close();
+            }
+        }
+    }
+
+    private void produce(LogConnection connection) throws InterruptedException {
         var partition = LoadClient.await(connection.openTopic(TOPIC, 1));
         var producer = LoadClient.await(connection.memoryProducer(partition, AccessMode.SHARED));
         connection.execute(() -> {

@@ -43,7 +43,8 @@ public final class LeaderConnection implements AutoCloseable {
     }
 
     /**
-     * The connection that there is, or one to the present leader if it has ended.
+     * The connection that there is, or one to the present leader if it has ended. That a broker is gone is known a little
+     * later: what fails then is to be done again with the next connection.
      *
      * @throws ExampleFailure if no leader is found in time
      */
@@ -126,6 +127,7 @@ public final class LeaderConnection implements AutoCloseable {
         }
     }
 
+    /** Ends the connection. The next call of {@link #get} makes another one. */
     @Override
     public void close() {
         if (connection != null) {
