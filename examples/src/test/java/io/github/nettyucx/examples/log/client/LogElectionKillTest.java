@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Whatever was acknowledged is there after each kill, and at all brokers in the end.
  */
 class LogElectionKillTest {
-    private static final int KILLS = Integer.getInteger("io.github.nettyucx.test.log.kills", 3);
+    private static final int KILLS = Integer.getInteger("io.github.nettyucx.test.log.kills", 2);
     private static final long SEED = Long.getLong("io.github.nettyucx.test.seed", System.nanoTime() & 0xffff);
     private static final int MAX_PAUSE_MILLIS = 300;
     private static final int SOME = 20;
