@@ -110,7 +110,8 @@ if [[ -n $plain && $# -gt 0 ]]; then
   esac
 fi
 
-if [[ $name == transparent ]]; then
+# Brokers that are shown together have Raft's connections go over this transport, too.
+if [[ $name == transparent || ($name == log && " $* " == *' --demo '*) ]]; then
   build_agent
   jvm_options+=("-Dio.github.nettyucx.examples.agent=$agent_jar")
 fi

@@ -5,16 +5,12 @@ import static io.github.nettyucx.examples.TextTable.decimals;
 import static io.github.nettyucx.examples.TextTable.whole;
 
 import io.github.nettyucx.examples.ByteSize;
-import io.github.nettyucx.examples.ExampleFailure;
 import io.github.nettyucx.examples.Progress;
 import io.github.nettyucx.examples.Setting;
 import io.github.nettyucx.examples.TextTable;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.List;
 
 /** Measures each way with a broker of its own, and puts the results next to each other. */
@@ -64,7 +60,7 @@ final class LogComparison {
     }
 
     private Row measure(Setting setting, LogWay way, ByteSize size) throws InterruptedException {
-        var files = newDirectory();
+        var files = LogFiles.make(directory);
         var broker = new ArrayList<>(List.of("--server", "127.0.0.1:0", "--directory", files.toString()));
         broker.addAll(ofBroker);
         try (var cluster = new LogCluster(setting + " " + way, setting.arguments(), broker)) {
@@ -81,7 +77,7 @@ final class LogComparison {
             cluster.stop();
             return new Row(setting, way, size, one, busy, many, received);
         } finally {
-            delete(files);
+            LogFiles.delete(files);
         }
     }
 
@@ -93,27 +89,6 @@ final class LogComparison {
         return List.of(role, way.toString(), "--size", Integer.toString(size.bytes()),
                 "--seconds", Integer.toString(seconds), "--clients", Integer.toString(clients),
                 "--in-flight", Integer.toString(inFlight), "--rate", Integer.toString(rate));
-    }
-
-    // ------------------------------------------------------------------------------------------- files
-
-    private Path newDirectory() {
-        try {
-            return directory == null ? Files.createTempDirectory("record-log")
-                    : Files.createTempDirectory(directory, "record-log");
-        } catch (IOException e) {
-            throw new ExampleFailure("cannot make a directory for the log: " + e.getMessage(), e);
-        }
-    }
-
-    private static void delete(Path files) {
-        try (var all = Files.walk(files)) {
-            for (var path : all.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(path);
-            }
-        } catch (IOException e) {
-            System.err.println("log: cannot delete " + files + ": " + e.getMessage());
-        }
     }
 
     // ------------------------------------------------------------------------------------------- the table

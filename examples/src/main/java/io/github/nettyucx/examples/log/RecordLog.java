@@ -17,9 +17,12 @@ import io.github.nettyucx.examples.TransportKind;
 import io.github.nettyucx.examples.WaitMode;
 import io.github.nettyucx.examples.log.broker.BrokerSettings;
 import io.github.nettyucx.examples.log.broker.LogBroker;
+import io.github.nettyucx.examples.log.cluster.ClusterSettings;
+import io.github.nettyucx.examples.log.cluster.Node;
 import io.github.nettyucx.examples.log.storage.Durability;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -29,13 +32,16 @@ import picocli.CommandLine.Option;
 /** A log of records, produced and consumed by message and through memory: the command line of it. */
 @Command(
         description = {
-            "A log of records on one broker. Producers and consumers send messages, or write and read the broker's "
+            "A log of records on a broker, or on several. Producers and consumers send messages, or write and read the broker's "
                     + "memory.%n",
             "Without --server or --connect: starts a broker and its clients as processes on this host, for one way "
                     + "after the other, and compares them.%n"},
         customSynopsis = {
             "./run-example.sh log [OPTION]...",
             "       ./run-example.sh log --server HOST:PORT --directory DIR [OPTION]...",
+            "       ./run-example.sh log --server HOST:PORT --directory DIR --cluster NAME --nodes NODE,NODE,NODE "
+                    + "[OPTION]...",
+            "       ./run-example.sh log --demo [--seconds N]",
             "       ./run-example.sh log --connect HOST:PORT --produce WAY [OPTION]...",
             "       ./run-example.sh log --connect HOST:PORT --consume WAY [OPTION]...",
             ""},
@@ -47,11 +53,16 @@ import picocli.CommandLine.Option;
             "",
             "Examples:",
             "  ./run-example.sh log",
+            "  ./run-example.sh log --demo",
             "  ./run-example.sh log --way shared --size 32,1k --transport ucx",
             "  ./run-example.sh log --server 0.0.0.0:7777 --directory /var/lib/record-log",
+            "  ./run-example.sh log --server node1:7777 --directory /var/lib/record-log --cluster orders "
+                    + "--nodes node1:7777/7778,node2:7777/7778,node3:7777/7778",
             "  ./run-example.sh log --connect node1:7777 --produce shared --size 1k --in-flight 64"})
 public final class RecordLog extends PairCommand {
     private static final String NAME = "log";
+    private static final int LEAST_NODES = 3;
+    private static final int DEMO_SECONDS = 5;
 
     @Option(names = "--connect", paramLabel = "HOST:PORT", converter = HostAndPort.Converter.class,
             description = "Measure with the broker at this address.")
@@ -83,8 +94,29 @@ public final class RecordLog extends PairCommand {
                     + "with commas. Records are committed when all that are in sync have them.")
     private List<HostAndPort> followers;
 
+    @Option(names = "--cluster", paramLabel = "NAME",
+            description = "With --server, --nodes and ucx: be one of several brokers that choose their leader by Raft. All "
+                    + "are started with the same name.")
+    private String cluster;
+
+    @Option(names = "--nodes", paramLabel = "HOST:PORT/RAFTPORT[,...]", hideParamSyntax = true, split = ",",
+            converter = Node.Converter.class,
+            description = "With --cluster: all its brokers, this one too, three or more: where each serves, and the port of "
+                    + "its Raft server.")
+    private List<Node> nodes;
+
+    @Option(names = "--patience", paramLabel = "N", converter = Count.OfThreads.class,
+            description = "With --follower or --cluster: how many seconds a follower may be silent before the others go on "
+                    + "without it. Default: 10.")
+    private Long patience;
+
+    @Option(names = "--demo",
+            description = "Start three such brokers on this host, kill the leader while records are produced, start it again, "
+                    + "and look whether all is there.")
+    private boolean demo;
+
     @Option(names = "--min-followers", paramLabel = "N", converter = Count.OfWarmup.class,
-            description = "With --follower: commit nothing unless so many of them are in sync. Default: 0.")
+            description = "With --follower or --cluster: commit nothing unless so many of them are in sync. Default: 0.")
     private Long minFollowers;
 
     @Option(names = "--transport", paramLabel = "NAME[,NAME]", hideParamSyntax = true, split = ",",
@@ -105,7 +137,8 @@ public final class RecordLog extends PairCommand {
     private List<ByteSize> sizes;
 
     @Option(names = "--seconds", paramLabel = "N", converter = Count.OfThreads.class,
-            description = "How long to measure. Default: 2.")
+            description = "How long to measure; with --demo, how long each of its three parts takes. Default: 2; with --demo: "
+                    + "5.")
     private Long seconds;
 
     @Option(names = "--clients", paramLabel = "N", converter = Count.OfThreads.class,
@@ -127,6 +160,9 @@ public final class RecordLog extends PairCommand {
     @Option(names = "--wait", paramLabel = "HOW", converter = Choice.OfWaitMode.class,
             description = "How ucx waits for data: spin, adaptive or park. Default: adaptive.")
     private WaitMode wait;
+
+    /** {@code null} without {@code --cluster}. */
+    private ClusterSettings settingsOfCluster;
 
     public static void main(String[] args) {
         ExampleRunner.main(NAME, new RecordLog(), args);
@@ -156,9 +192,22 @@ public final class RecordLog extends PairCommand {
         if (followers != null) {
             followers.forEach(follower -> arguments().requirePort("--follower", follower));
         }
-        if (minFollowers != null && minFollowers > (followers == null ? 0 : followers.size())) {
+        requireCluster();
+        for (var option : demo ? List.of("--server", "--connect", "--way", "--size", "--transport", "--force", "--segment")
+                : List.<String>of()) {
+            if (arguments().given(option)) {
+                throw arguments().rejected("--demo and " + option + " exclude each other: the demonstration chooses that."
+                        + " Leave one out.");
+            }
+        }
+        var most = nodes != null ? nodes.size() - 1 : followers == null ? 0 : followers.size();
+        if (minFollowers != null && minFollowers > most) {
             throw arguments().rejected("--min-followers " + minFollowers + " will not do. Expected no more than are given"
-                    + " with --follower: " + (followers == null ? 0 : followers.size()) + ".");
+                    + " with --follower, or with --nodes beside this one: " + most + ".");
+        }
+        if (patience != null && most == 0) {
+            throw arguments().rejected("--patience means something only with --follower or --cluster: there is nobody to"
+                    + " wait for. Leave it out.");
         }
         if (server() != null && directory == null) {
             throw arguments().rejected("--server needs --directory, where the log's files are, or will be.");
@@ -174,6 +223,32 @@ public final class RecordLog extends PairCommand {
         }
     }
 
+    private void requireCluster() {
+        if ((cluster == null) != (nodes == null)) {
+            throw arguments().rejected("--cluster and --nodes belong together: the cluster's name, and all its brokers, as"
+                    + " HOST:PORT/RAFTPORT.");
+        }
+        if (cluster == null) {
+            return;
+        }
+        if (server() == null) {
+            throw arguments().rejected("--cluster means something only with --server, for one of its brokers.");
+        }
+        if (followers != null) {
+            throw arguments().rejected("--cluster and --follower exclude each other: a cluster chooses who leads, and the"
+                    + " others follow. Leave --follower out.");
+        }
+        if (nodes.size() < LEAST_NODES) {
+            throw arguments().rejected("--nodes has " + nodes.size() + " brokers. Expected " + LEAST_NODES + " or more:"
+                    + " with fewer, none can end without all the others waiting for it.");
+        }
+        try {
+            settingsOfCluster = ClusterSettings.of(cluster, server(), nodes);
+        } catch (IllegalArgumentException e) {
+            throw arguments().rejected("--cluster " + cluster + " will not do: " + e.getMessage() + ".");
+        }
+    }
+
     @Override
     protected void run() throws InterruptedException {
         if (server() != null) {
@@ -183,15 +258,31 @@ public final class RecordLog extends PairCommand {
             serve(LogBroker.start(setting.transport(), server(), brokerSettings()));
         } else if (connect != null) {
             measure();
+        } else if (demo) {
+            demonstrate();
         } else {
             compare();
+        }
+    }
+
+    private void demonstrate() throws InterruptedException {
+        theOneSetting().apply();
+        var files = LogFiles.make(directory);
+        try (var three = new ClusterDemo(files)) {
+            three.run(count(seconds, DEMO_SECONDS));
+        } finally {
+            LogFiles.delete(files);
         }
     }
 
     private BrokerSettings brokerSettings() {
         var settings = BrokerSettings.in(directory).withDurability(force ? Durability.DISK : Durability.PAGE_CACHE);
         if (followers != null) {
-            settings = settings.withFollowers(followers).withMinFollowers(count(minFollowers, 0));
+            settings = settings.withFollowers(followers);
+        }
+        settings = settings.withCluster(settingsOfCluster).withMinFollowers(count(minFollowers, 0));
+        if (patience != null) {
+            settings = settings.withFollowerPatience(Duration.ofSeconds(patience));
         }
         return segment == null ? settings : settings.withSegmentBytes(segment.bytes());
     }

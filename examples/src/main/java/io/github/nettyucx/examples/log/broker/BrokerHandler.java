@@ -3,17 +3,22 @@ package io.github.nettyucx.examples.log.broker;
 
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.github.nettyucx.examples.Explanation;
+import io.github.nettyucx.examples.HostAndPort;
+import io.github.nettyucx.examples.log.cluster.ClusterState.RejectedException;
 import io.github.nettyucx.examples.log.protocol.ErrorCode;
-import io.github.nettyucx.examples.log.protocol.Message;
 import io.github.nettyucx.examples.log.protocol.Message.Access;
+import io.github.nettyucx.examples.log.protocol.Message.Adopt;
 import io.github.nettyucx.examples.log.protocol.Message.AskStatistics;
 import io.github.nettyucx.examples.log.protocol.Message.Fetch;
+import io.github.nettyucx.examples.log.protocol.Message.FindLeader;
+import io.github.nettyucx.examples.log.protocol.Message.Follow;
 import io.github.nettyucx.examples.log.protocol.Message.Full;
 import io.github.nettyucx.examples.log.protocol.Message.Leave;
 import io.github.nettyucx.examples.log.protocol.Message.Locate;
 import io.github.nettyucx.examples.log.protocol.Message.OpenSlots;
 import io.github.nettyucx.examples.log.protocol.Message.OpenTopic;
 import io.github.nettyucx.examples.log.protocol.Message.Produce;
+import io.github.nettyucx.examples.log.protocol.Message;
 import io.github.nettyucx.memory.UcxMemoryNotification;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
@@ -21,21 +26,28 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.net.InetSocketAddress;
 import java.util.function.Consumer;
 
-/** One client. It has messages carried out, and hands on what is told of memory. */
+/** One client, or a leader. It has messages carried out, and hands on what is told of memory. */
 final class BrokerHandler extends SimpleChannelInboundHandler<Message> implements Peer {
     private final Topics topics;
+    /** {@code null} for a broker that is by itself. */
+    private final Leadership leadership;
     private ChannelHandlerContext context;
     private boolean flushing;
 
-    BrokerHandler(Topics topics) {
+    BrokerHandler(Topics topics, Leadership leadership) {
         this.topics = topics;
+        this.leadership = leadership;
     }
 
     @Override
     public void handlerAdded(ChannelHandlerContext added) {
         context = added;
+        if (leadership != null) {
+            leadership.opened(this);
+        }
     }
 
     // ------------------------------------------------------------------------------------------- as a peer
@@ -64,10 +76,78 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
         context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
     }
 
+    /** The broker does not lead any more. */
+    void dismiss(String text) {
+        fail(Message.UNASKED, ErrorCode.NOT_LEADER, text);
+        disconnect();
+    }
+
     // ------------------------------------------------------------------------------------------- what comes
 
     @Override
     protected void channelRead0(ChannelHandlerContext ctx, Message message) {
+        switch (message) {
+            case FindLeader m -> send(leadership == null ? new Message.Leader(m.request(), 0, ownAddress())
+                    : new Message.Leader(m.request(), leadership.epoch(), leadership.leaderAddress()));
+            case Follow m -> follow(m);
+            case AskStatistics m -> send(statistics(m.request()));
+            case Adopt m when leadership != null && leadership.isLeader(this) ->
+                    withPartition(m.request(), m.partition(), partition -> adopt(partition, m));
+            default -> {
+                if (leadership == null || leadership.isLeading() || leadership.isLeader(this)) {
+                    carryOut(message);
+                } else {
+                    refuse(message);
+                }
+            }
+        }
+    }
+
+    /** The broker does not lead, and this is no leader's connection. */
+    private void refuse(Message message) {
+        var request = switch (message) {
+            case Produce m -> {
+                m.records().release();
+                yield m.request();
+            }
+            case Fetch m -> m.request();
+            case Leave m -> m.request();
+            case Access m -> m.request();
+            case Locate m -> m.request();
+            case OpenSlots m -> m.request();
+            case OpenTopic m -> m.request();
+            case Adopt m -> m.request();
+            default -> Message.UNASKED;
+        };
+        if (request != Message.UNASKED) {
+            fail(request, ErrorCode.NOT_LEADER, leadership.notLeading());
+        }
+    }
+
+    private void follow(Follow follow) {
+        var fault = leadership == null ? "this broker is of no cluster" : leadership.follow(this, follow.epoch(),
+                follow.cluster());
+        if (fault == null) {
+            send(new Message.Done(follow.request()));
+        } else {
+            fail(follow.request(), ErrorCode.FENCED, fault);
+        }
+    }
+
+    private void adopt(Partition partition, Adopt adopt) {
+        try {
+            send(new Message.Adopted(adopt.request(),
+                    partition.adopt(new Partition.History(adopt.end(), adopt.epochs()))));
+        } catch (IOException e) {
+            fail(adopt.request(), ErrorCode.STORAGE, Explanation.of(e));
+        }
+    }
+
+    private String ownAddress() {
+        return HostAndPort.of((InetSocketAddress) context.channel().localAddress()).toString();
+    }
+
+    private void carryOut(Message message) {
         switch (message) {
             case Produce m -> {
                 if (topics.partition(m.partition()) == null) {
@@ -88,7 +168,6 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
                 }
             }
             case OpenTopic m -> openTopic(m);
-            case AskStatistics m -> send(statistics(m.request()));
             default -> fail(Message.UNASKED, ErrorCode.BAD_REQUEST, "the broker answers requests, and got "
                     + message.getClass().getSimpleName());
         }
@@ -122,12 +201,28 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
 
     private void openTopic(OpenTopic open) {
         try {
-            var topic = topics.openTopic(open.name(), open.partitions(), context.executor());
-            send(new Message.Topic(open.request(), topic.first(), topic.partitions()));
+            var topic = topics.find(open.name(), open.partitions());
+            if (topic == null && leadership != null && leadership.isLeading()) {
+                leadership.makeTopic(open.name(), open.partitions(), (made, cause) -> answer(open, made, cause));
+            } else {
+                answer(open, topic != null ? topic : topics.openTopic(open.name(), open.partitions(), context.executor()),
+                        null);
+            }
         } catch (IllegalArgumentException e) {
             fail(open.request(), ErrorCode.BAD_REQUEST, e.getMessage());
         } catch (IOException e) {
             fail(open.request(), ErrorCode.STORAGE, "the topic cannot be made: " + Explanation.of(e));
+        }
+    }
+
+    private void answer(OpenTopic open, Topics.Topic topic, Throwable cause) {
+        if (topic != null) {
+            send(new Message.Topic(open.request(), topic.first(), topic.partitions()));
+        } else if (cause == null || !leadership.isLeading()) {
+            fail(open.request(), ErrorCode.NOT_LEADER, leadership.notLeading());
+        } else {
+            fail(open.request(), cause instanceof RejectedException ? ErrorCode.BAD_REQUEST : ErrorCode.STORAGE,
+                    "the topic cannot be made: " + Explanation.of(cause));
         }
     }
 
@@ -154,6 +249,9 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
+        if (leadership != null) {
+            leadership.closed(this);
+        }
         topics.partitions().forEach(partition -> partition.gone(this));
     }
 

@@ -2,6 +2,7 @@
 package io.github.nettyucx.examples.log.broker;
 
 import io.github.nettyucx.examples.HostAndPort;
+import io.github.nettyucx.examples.log.cluster.ClusterSettings;
 import io.github.nettyucx.examples.log.storage.Durability;
 import io.github.nettyucx.examples.log.storage.Records;
 import io.github.nettyucx.memory.UcxMemory;
@@ -20,10 +21,12 @@ import java.util.List;
  *                  that are in sync have it
  * @param minFollowers how many of them have to be in sync for a record to be committed
  * @param followerPatience how long a follower may be without an answer before it is no longer in sync
+ * @param cluster of brokers that choose their leader, whose followers the others are then; {@code null} for one that leads
+ *                whatever happens
  */
 public record BrokerSettings(Path directory, int segmentBytes, Durability durability, Duration reservation,
                              MemoryKind memory, List<HostAndPort> followers, int minFollowers,
-                             Duration followerPatience) {
+                             Duration followerPatience, ClusterSettings cluster) {
     public static final int DEFAULT_SEGMENT_BYTES = 16 << 20;
     public static final Duration DEFAULT_RESERVATION = Duration.ofMillis(500);
     public static final Duration DEFAULT_FOLLOWER_PATIENCE = Duration.ofSeconds(10);
@@ -54,8 +57,13 @@ public record BrokerSettings(Path directory, int segmentBytes, Durability durabi
             throw new IllegalArgumentException("segmentBytes: " + segmentBytes + " (expected: " + Records.HEADER + " to "
                     + (1 << 30) + ")");
         }
-        if (minFollowers < 0 || minFollowers > followers.size()) {
-            throw new IllegalArgumentException("minFollowers: " + minFollowers + " (expected: 0 to " + followers.size()
+        if (cluster != null && !followers.isEmpty()) {
+            throw new IllegalArgumentException("followers: " + followers + " (expected: none, for the cluster says who"
+                    + " follows)");
+        }
+        var most = cluster == null ? followers.size() : cluster.others().size();
+        if (minFollowers < 0 || minFollowers > most) {
+            throw new IllegalArgumentException("minFollowers: " + minFollowers + " (expected: 0 to " + most
                     + ", the number of followers)");
         }
         requirePositive("reservation", reservation);
@@ -70,42 +78,47 @@ public record BrokerSettings(Path directory, int segmentBytes, Durability durabi
 
     public static BrokerSettings in(Path directory) {
         return new BrokerSettings(directory, DEFAULT_SEGMENT_BYTES, Durability.PAGE_CACHE, DEFAULT_RESERVATION,
-                MemoryKind.ATTACHED, List.of(), 0, DEFAULT_FOLLOWER_PATIENCE);
+                MemoryKind.ATTACHED, List.of(), 0, DEFAULT_FOLLOWER_PATIENCE, null);
     }
 
     public BrokerSettings withSegmentBytes(int bytes) {
         return new BrokerSettings(directory, bytes, durability, reservation, memory, followers, minFollowers,
-                followerPatience);
+                followerPatience, cluster);
     }
 
     public BrokerSettings withDurability(Durability chosen) {
         return new BrokerSettings(directory, segmentBytes, chosen, reservation, memory, followers, minFollowers,
-                followerPatience);
+                followerPatience, cluster);
     }
 
     public BrokerSettings withReservation(Duration chosen) {
         return new BrokerSettings(directory, segmentBytes, durability, chosen, memory, followers, minFollowers,
-                followerPatience);
+                followerPatience, cluster);
     }
 
     public BrokerSettings withMemory(MemoryKind chosen) {
         return new BrokerSettings(directory, segmentBytes, durability, reservation, chosen, followers, minFollowers,
-                followerPatience);
+                followerPatience, cluster);
     }
 
     public BrokerSettings withFollowers(List<HostAndPort> chosen) {
         return new BrokerSettings(directory, segmentBytes, durability, reservation, memory, chosen, minFollowers,
-                followerPatience);
+                followerPatience, cluster);
     }
 
-    /** Of followers that have been given before. */
+    /** Of followers, or a cluster, that have been given before. */
     public BrokerSettings withMinFollowers(int number) {
         return new BrokerSettings(directory, segmentBytes, durability, reservation, memory, followers, number,
-                followerPatience);
+                followerPatience, cluster);
     }
 
     public BrokerSettings withFollowerPatience(Duration chosen) {
         return new BrokerSettings(directory, segmentBytes, durability, reservation, memory, followers, minFollowers,
-                chosen);
+                chosen, cluster);
+    }
+
+    public BrokerSettings withCluster(ClusterSettings chosen) {
+        return new BrokerSettings(directory, segmentBytes, durability, reservation, memory, followers, minFollowers,
+                followerPatience, chosen);
     }
 }

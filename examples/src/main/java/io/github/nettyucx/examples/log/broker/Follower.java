@@ -7,12 +7,10 @@ import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.TransportKind;
 import io.github.nettyucx.examples.log.client.LogConnection;
 import io.github.nettyucx.examples.log.client.Producer;
-import io.github.nettyucx.examples.log.protocol.AccessMode;
 import io.github.nettyucx.examples.log.storage.LogException;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -41,7 +39,9 @@ final class Follower implements AutoCloseable {
     private final TransportKind transport;
     private final HostAndPort address;
     private final EventExecutor loop;
-    private final long patienceNanos;
+    private final Patience patience;
+    private final Agreement agreement;
+    private final CommitRule rule;
     private final LinkedBlockingQueue<Task> created = new LinkedBlockingQueue<>();
     /** For the thread only, as what follows it. */
     private final List<Task> tasks = new ArrayList<>();
@@ -52,12 +52,17 @@ final class Follower implements AutoCloseable {
     /**
      * @param loop the leader's
      * @param patience how long it may be without an answer
+     * @param agreement about the records that it has already
+     * @param rule is told when it is there, and when it is not
      */
-    Follower(TransportKind transport, HostAndPort address, EventExecutor loop, Duration patience) {
+    Follower(TransportKind transport, HostAndPort address, EventExecutor loop, Patience patience, Agreement agreement,
+             CommitRule rule) {
         this.transport = transport;
         this.address = address;
         this.loop = loop;
-        patienceNanos = patience.toNanos();
+        this.patience = patience;
+        this.agreement = agreement;
+        this.rule = rule;
         thread = Thread.ofPlatform().daemon().name("follower-" + address).unstarted(this::run);
     }
 
@@ -76,10 +81,10 @@ final class Follower implements AutoCloseable {
                 try (var connection = LogConnection.open(transport, address)) {
                     serve(connection);
                 } catch (LogException e) {
-                    tell(e);
+                    failed(e);
                     Thread.sleep(LATER_MILLIS);
                 } catch (ExampleFailure | IOException | ExecutionException e) {
-                    tell(e);
+                    failed(e);
                     Thread.sleep(RETRY_MILLIS);
                 }
             } catch (InterruptedException | RejectedExecutionException e) {
@@ -89,8 +94,9 @@ final class Follower implements AutoCloseable {
         }
     }
 
-    /** Once, not each time it is tried. */
-    private void tell(Exception failure) {
+    /** It is said once, not each time it is tried. */
+    private void failed(Exception failure) {
+        loop.execute(() -> rule.lost(this));
         var problem = Explanation.of(failure);
         if (!problem.equals(lastProblem)) {
             lastProblem = problem;
@@ -101,6 +107,7 @@ final class Follower implements AutoCloseable {
     /** Until the connection ends. */
     private void serve(LogConnection connection) throws InterruptedException, IOException, ExecutionException {
         try {
+            agreement.begin(connection);
             for (var task : tasks) {
                 catchUp(connection, task);
             }
@@ -111,7 +118,7 @@ final class Follower implements AutoCloseable {
                     tasks.add(task);
                     catchUp(connection, task);
                 }
-                if (!await(loop.submit(this::isInSync))) {
+                if (!patience.await(loop.submit(this::isInSync))) {
                     throw new IOException("it has left those that are in sync, and begins again");
                 }
             }
@@ -124,8 +131,12 @@ final class Follower implements AutoCloseable {
 
     /** On the leader's event loop, while the thread waits. */
     private boolean isInSync() {
-        followed().forEach(one -> one.dropIfSilent(this, patienceNanos));
-        return followed().allMatch(one -> one.has(this));
+        followed().forEach(one -> one.dropIfSilent(this, patience.duration().toNanos()));
+        var isInSync = followed().allMatch(one -> one.has(this));
+        if (isInSync) {
+            rule.present(this);
+        }
+        return isInSync;
     }
 
     private Stream<Followers> followed() {
@@ -133,7 +144,7 @@ final class Follower implements AutoCloseable {
     }
 
     private void catchUp(LogConnection connection, Task task) throws InterruptedException, IOException, ExecutionException {
-        var first = await(connection.openTopic(task.topic, task.partitions.size()));
+        var first = patience.await(connection.openTopic(task.topic, task.partitions.size()));
         for (var i = 0; i < task.partitions.size(); i++) {
             catchUp(connection, task.partitions.get(i), first + i);
         }
@@ -141,56 +152,47 @@ final class Follower implements AutoCloseable {
 
     private void catchUp(LogConnection connection, Partition partition, int number)
             throws InterruptedException, IOException, ExecutionException {
-        // From then on nobody else writes: neither others, nor an earlier connection of this leader.
-        var producer = await(connection.memoryProducer(number, AccessMode.EXCLUSIVE));
-        var next = await(connection.messageConsumer(number, 0).end());
-        requireSame(connection, partition, number, next, producer);
+        var agreed = agreement.agree(connection, partition, number);
+        var producer = agreed.producer();
+        requireLongSegments(producer, partition.followers().maxBatch());
+        var next = agreed.next();
         while (true) {
             var from = next;
-            var step = await(loop.submit(() -> partition.followers().follow(this, producer, from)));
+            var step = patience.await(loop.submit(() -> partition.followers().follow(this, producer, from)));
             if (step == null) {
                 return;
             }
-            await(step.sent);
+            patience.await(step.sent);
             next += step.count;
         }
     }
 
-    /** A log is only appended to: if the last record of one is in the other, so are those before. */
-    private void requireSame(LogConnection connection, Partition partition, int number, long next, Producer producer)
-            throws InterruptedException, IOException, ExecutionException {
-        if (producer.maxLength() < partition.followers().maxBatch()) {
+    private void requireLongSegments(Producer producer, int needed) throws LogException {
+        if (producer.maxLength() < needed) {
             throw new LogException("its segments are too short: it takes " + producer.maxLength() + " bytes at once "
-                    + "(expected: at least " + partition.followers().maxBatch() + "). Start it with --segment.");
-        }
-        if (next == 0) {
-            return;
-        }
-        var last = await(connection.messageConsumer(number, next - 1).poll(0)).getFirst();
-        if (!await(loop.submit(() -> partition.followers().hasRecord(last.offset(), last.payload())))) {
-            throw new LogException("its record " + last.offset() + " is not that of the leader: somebody else has"
-                    + " written to it. Give it an empty directory, and it gets all of them.");
+                    + "(expected: at least " + needed + "). Start it with --segment.");
         }
     }
 
-    private <T> T await(Future<T> future) throws InterruptedException, IOException, ExecutionException {
-        if (!future.await(patienceNanos, TimeUnit.NANOSECONDS)) {
-            throw new IOException("it has not answered within " + Duration.ofNanos(patienceNanos).toMillis() + " ms");
-        }
-        if (future.cause() instanceof IOException e) {
-            throw e;
-        }
-        if (!future.isSuccess()) {
-            throw new ExecutionException(future.cause());
-        }
-        return future.getNow();
+    /** It writes no more; for the leader's event loop. What is under way may still come to be there. */
+    void stop() {
+        closed = true;
+        thread.interrupt();
+    }
+
+    /** Whether its thread needs no more to be waited for. */
+    boolean hasEnded() {
+        return closed && !thread.isAlive();
+    }
+
+    boolean isStopped() {
+        return closed;
     }
 
     /** When the leader's event loop has ended. */
     @Override
     public void close() {
-        closed = true;
-        thread.interrupt();
+        stop();
         try {
             thread.join();
         } catch (InterruptedException e) {

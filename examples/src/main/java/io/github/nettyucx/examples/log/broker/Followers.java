@@ -17,17 +17,20 @@ import java.util.Map;
 /** Who has to have the records of one partition before they are committed. For the leader's event loop only. */
 final class Followers {
     private final PartitionLog log;
-    private final BrokerSettings settings;
+    private final int segmentBytes;
+    private final CommitRule rule;
     private final Watermark watermark;
     private final EventExecutor loop;
     private final Runnable committed;
-    /** Without which nothing is committed. */
+    /** Of those that records are written to as they come. */
     private final Map<Follower, Replica> replicas = new HashMap<>();
 
     /** @param committed is run when more is committed */
-    Followers(PartitionLog log, BrokerSettings settings, Watermark watermark, EventExecutor loop, Runnable committed) {
+    Followers(PartitionLog log, int segmentBytes, CommitRule rule, Watermark watermark, EventExecutor loop,
+              Runnable committed) {
         this.log = log;
-        this.settings = settings;
+        this.segmentBytes = segmentBytes;
+        this.rule = rule;
         this.watermark = watermark;
         this.loop = loop;
         this.committed = committed;
@@ -51,13 +54,21 @@ final class Followers {
         }
     }
 
-    /** Committed is what all have that are in sync: the leader, and its followers, if there are enough of them. */
+    /** Committed is what all have that have to: the leader, and its followers, as the rule says. */
     void advance() {
-        if (replicas.size() < settings.minFollowers()) {
+        if (!rule.permits(replicas.keySet())) {
             return;
         }
+        var end = log.nextOffset();
+        for (var follower : rule.required(replicas.keySet())) {
+            var replica = replicas.get(follower);
+            if (replica == null) {
+                return;
+            }
+            end = Math.min(end, replica.next());
+        }
         var before = watermark.committed();
-        watermark.advance(replicas.values().stream().mapToLong(Replica::next).reduce(log.nextOffset(), Math::min));
+        watermark.advance(end);
         if (watermark.committed() != before) {
             committed.run();
         }
@@ -65,21 +76,24 @@ final class Followers {
 
     /** How many bytes a follower has to take at once. Any thread may call. */
     int maxBatch() {
-        return Math.min(settings.segmentBytes(), Records.MAX_LENGTH);
+        return Math.min(segmentBytes, Records.MAX_LENGTH);
     }
 
     boolean has(Follower follower) {
         return replicas.containsKey(follower);
     }
 
-    /** Whether a follower has all that is committed. */
+    /** Whether a follower has all that is committed, or may have been by an earlier leader. */
     boolean isInSync(Follower follower) {
         var replica = replicas.get(follower);
-        return replica != null && replica.next() >= watermark.committed();
+        return replica != null && replica.next() >= watermark.toldOf();
     }
 
-    /** Nothing is committed without a follower from now on, if it lacks no more than can be written at once. */
+    /** From now on a follower is written to as records come, if it lacks no more than can be written at once. */
     Follower.Step follow(Follower follower, Producer producer, long next) throws IOException {
+        if (follower.isStopped()) {
+            throw new IOException("this broker does not lead any more");
+        }
         var end = log.nextOffset();
         ByteBuf records = Unpooled.EMPTY_BUFFER;
         if (next < end) {
@@ -134,6 +148,11 @@ final class Followers {
     void forget(Follower follower) {
         remove(follower);
         advance();
+    }
+
+    /** Nobody is written to any more. */
+    void forgetAll() {
+        List.copyOf(replicas.keySet()).forEach(this::remove);
     }
 
     void dropIfSilent(Follower follower, long nanos) {

@@ -22,12 +22,15 @@ public final class LogBroker implements RunningServer {
     private final NettyServer server;
     private final Topics topics;
     private final List<Follower> followers;
+    /** {@code null} for a broker that is by itself. */
+    private final Leadership leadership;
     private boolean closed;
 
-    private LogBroker(NettyServer server, Topics topics, List<Follower> followers) {
+    private LogBroker(NettyServer server, Topics topics, List<Follower> followers, Leadership leadership) {
         this.server = server;
         this.topics = topics;
         this.followers = followers;
+        this.leadership = leadership;
     }
 
     /**
@@ -37,17 +40,21 @@ public final class LogBroker implements RunningServer {
      */
     public static LogBroker start(TransportKind transport, HostAndPort address, BrokerSettings settings) {
         transport.ensureAvailable();
-        if (transport != TransportKind.UCX && !settings.followers().isEmpty()) {
+        var hasFollowers = settings.cluster() != null || !settings.followers().isEmpty();
+        if (transport != TransportKind.UCX && hasFollowers) {
             throw new ExampleFailure("followers need the ucx transport: the leader writes into their memory, and has it for"
                     + " itself. Take it, or have none.");
         }
         var group = transport.newEventLoopGroup(1);
         var loop = group.next();
-        var followers = settings.followers().stream()
-                .map(one -> new Follower(transport, one, loop, settings.followerPatience())).toList();
+        var leadership = settings.cluster() == null ? null : new Leadership(settings, transport, loop);
+        var rule = leadership == null ? new FixedLeader(settings.minFollowers()) : leadership;
+        var patience = new Patience(settings.followerPatience());
+        var followers = settings.followers().stream().map(one -> new Follower(transport, one, loop, patience,
+                new SameRecords(loop, patience), rule)).toList();
         Topics topics;
         try {
-            topics = Topics.open(settings, followers, loop);
+            topics = Topics.open(settings, rule, loop);
         } catch (IOException e) {
             group.shutdownGracefully(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
             throw new ExampleFailure("cannot open the log in " + settings.directory() + ": " + Explanation.of(e), e);
@@ -55,20 +62,36 @@ public final class LogBroker implements RunningServer {
             group.shutdownGracefully(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
             throw e;
         }
+        LogBroker broker;
         try {
             var server = NettyServer.start(transport, address, group, new ServerBootstrap()
                     .childHandler(new ChannelInitializer<SocketChannel>() {
                         @Override
                         protected void initChannel(SocketChannel connection) {
                             MessageCodec.addTo(connection.pipeline());
-                            connection.pipeline().addLast(new BrokerHandler(topics));
+                            connection.pipeline().addLast(new BrokerHandler(topics, leadership));
                         }
                     }));
-            followers.forEach(Follower::start);
-            return new LogBroker(server, topics, followers);
+            broker = new LogBroker(server, topics, followers, leadership);
         } catch (RuntimeException e) {
             close(topics);
             throw e;
+        }
+        try {
+            broker.begin();
+        } catch (RuntimeException e) {
+            broker.close();
+            throw e;
+        }
+        return broker;
+    }
+
+    private void begin() {
+        if (leadership != null) {
+            leadership.start(topics);
+        } else {
+            topics.replicateTo(followers);
+            followers.forEach(Follower::start);
         }
     }
 
@@ -91,9 +114,15 @@ public final class LogBroker implements RunningServer {
     public synchronized void close() {
         if (!closed) {
             closed = true;
+            if (leadership != null) {
+                leadership.leave();
+            }
             // Nobody uses the files when the loop has ended.
             server.close();
             followers.forEach(Follower::close);
+            if (leadership != null) {
+                leadership.close();
+            }
             close(topics);
         }
     }

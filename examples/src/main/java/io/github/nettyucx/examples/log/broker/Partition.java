@@ -12,6 +12,7 @@ import io.github.nettyucx.examples.log.protocol.Message.Sealed;
 import io.github.nettyucx.examples.log.protocol.OrderWord;
 import io.github.nettyucx.examples.log.protocol.SealReason;
 import io.github.nettyucx.examples.log.protocol.SlotWord;
+import io.github.nettyucx.examples.log.storage.EpochHistory;
 import io.github.nettyucx.examples.log.storage.LogException;
 import io.github.nettyucx.examples.log.storage.PartitionLog;
 import io.github.nettyucx.examples.log.storage.Records;
@@ -43,6 +44,7 @@ final class Partition implements Inbound.Commits {
 
     private final int number;
     private final PartitionLog log;
+    private final EpochHistory epochs;
     private final BrokerSettings settings;
     private final EventExecutor loop;
     private final Slots slots;
@@ -62,18 +64,19 @@ final class Partition implements Inbound.Commits {
     private long committedRecords;
     private long committedBytes;
 
-    Partition(int number, PartitionLog log, BrokerSettings settings, EventExecutor loop, Slots slots,
-              Map<UcxMemory, Partition> byMemory) {
+    Partition(int number, PartitionLog log, EpochHistory epochs, BrokerSettings settings, CommitRule rule,
+              EventExecutor loop, Slots slots, Map<UcxMemory, Partition> byMemory) {
         this.number = number;
         this.log = log;
+        this.epochs = epochs;
         this.settings = settings;
         this.loop = loop;
         this.slots = slots;
         this.byMemory = byMemory;
         // Whether enough followers have had what an earlier process has left nobody knows before they are there.
-        watermark = new Watermark(settings.minFollowers() == 0 ? log.nextOffset() : log.firstOffset());
+        watermark = new Watermark(settings.minFollowers() == 0 || settings.cluster() != null ? log.nextOffset() : log.firstOffset());
         fetches = new Fetches(log, watermark, loop);
-        followers = new Followers(log, settings, watermark, loop, this::committed);
+        followers = new Followers(log, settings.segmentBytes(), rule, watermark, loop, this::committed);
         readable = new ReadableMemory(settings);
         showReadable(false);
     }
@@ -368,6 +371,77 @@ final class Partition implements Inbound.Commits {
             intake = Intake.MESSAGES;
         }
         again.forEach(sent -> produce(sent.peer(), sent.request(), sent.records()));
+    }
+
+    // ------------------------------------------------------------------------------------------- among several brokers
+
+    /** @param end the offset behind the last record */
+    record History(long end, List<EpochHistory.Entry> epochs) { }
+
+    History history() {
+        return new History(log.nextOffset(), epochs.entries());
+    }
+
+    /** The latest whose leader has written here, or could have. */
+    long lastEpoch() {
+        return epochs.lastEpoch();
+    }
+
+    /** From now on this broker leads. Nothing is committed before those that are in sync have all that there is. */
+    void lead(long epoch) throws IOException {
+        halt();
+        epochs.begin(epoch, log.nextOffset());
+        log.roll();
+        generation++;
+        watermark.restart(log.firstOffset(), log.nextOffset());
+        showReadable(false);
+    }
+
+    /** Whether what was there when this broker began to lead is committed. */
+    boolean isCommitted() {
+        return watermark.committed() == watermark.toldOf();
+    }
+
+    /** From now on somebody else does. What was not committed never is acknowledged by this broker. */
+    void follow() {
+        halt();
+        generation++;
+        watermark.restart(log.nextOffset(), log.nextOffset());
+    }
+
+    /**
+     * Cuts off what the leader does not have.
+     *
+     * @return the offset behind the last record that is left
+     */
+    long adopt(History leaders) throws IOException {
+        follow();
+        if (!EpochHistory.isRising(leaders.epochs)) {
+            throw new LogException("the leader's epochs do not rise: " + leaders.epochs);
+        }
+        var end = log.nextOffset();
+        var common = EpochHistory.commonEnd(epochs.entries(), end, leaders.epochs, leaders.end);
+        if (common < end) {
+            System.err.println(log.active().path().getParent() + ": records " + common + " to " + (end - 1)
+                    + " are not the leader's, and are cut off");
+            log.truncate(common);
+        }
+        epochs.adopt(leaders.epochs);
+        watermark.restart(log.nextOffset(), log.nextOffset());
+        return common;
+    }
+
+    /** Nobody writes any more, nobody reads, and nobody is written to. */
+    private void halt() {
+        commits.drop();
+        followers.forgetAll();
+        readable.close();
+        if (inbound != null) {
+            byMemory.remove(inbound.memory);
+            inbound.end().forEach(sent -> sent.records().release());
+            inbound = null;
+            intake = Intake.MESSAGES;
+        }
     }
 
     // ------------------------------------------------------------------------------------------- reading

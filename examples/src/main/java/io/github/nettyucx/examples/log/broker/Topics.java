@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.log.broker;
 
+import io.github.nettyucx.examples.log.storage.EpochHistory;
 import io.github.nettyucx.examples.log.storage.LogException;
 import io.github.nettyucx.examples.log.storage.PartitionLog;
 import io.github.nettyucx.memory.UcxMemory;
@@ -13,8 +14,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -33,23 +34,24 @@ final class Topics {
 
     private final BrokerSettings settings;
     private final FileChannel lock;
-    private final Map<String, Topic> topics = new HashMap<>();
+    private final Map<String, Topic> topics = new LinkedHashMap<>();
     private final List<Partition> partitions = new ArrayList<>();
     private final Map<UcxMemory, Partition> byMemory = new IdentityHashMap<>();
     private final Slots slots;
-    private final List<Follower> followers;
+    private final CommitRule rule;
+    private List<Follower> followers = List.of();
 
-    private Topics(BrokerSettings settings, List<Follower> followers, FileChannel lock) {
+    private Topics(BrokerSettings settings, CommitRule rule, FileChannel lock) {
         this.settings = settings;
-        this.followers = followers;
+        this.rule = rule;
         this.lock = lock;
         slots = new Slots(settings);
     }
 
     /** Opens the log, and recovers what another broker has left of it. */
-    static Topics open(BrokerSettings settings, List<Follower> followers, EventExecutor loop) throws IOException {
+    static Topics open(BrokerSettings settings, CommitRule rule, EventExecutor loop) throws IOException {
         Files.createDirectories(settings.directory());
-        var topics = new Topics(settings, followers, lock(settings.directory()));
+        var topics = new Topics(settings, rule, lock(settings.directory()));
         try {
             topics.recover(loop);
         } catch (IOException | RuntimeException e) {
@@ -75,17 +77,17 @@ final class Topics {
     private void recover(EventExecutor loop) throws IOException {
         List<Path> directories;
         try (var files = Files.list(settings.directory())) {
-            directories = files.filter(Files::isDirectory).sorted().toList();
+            directories = files.filter(path -> Files.isDirectory(path)
+                    && NAME.matcher(path.getFileName().toString()).matches()).sorted().toList();
         }
+        ClusterMark.require(settings.directory(), settings.cluster(), directories.isEmpty());
         for (var directory : directories) {
             var name = directory.getFileName().toString();
-            if (NAME.matcher(name).matches()) {
-                int count;
-                try (var inside = Files.list(directory)) {
-                    count = (int) inside.count();
-                }
-                add(name, count, loop);
+            int count;
+            try (var inside = Files.list(directory)) {
+                count = (int) inside.count();
             }
+            add(name, count, loop);
         }
     }
 
@@ -94,7 +96,8 @@ final class Topics {
         for (var i = 0; i < count; i++) {
             var directory = settings.directory().resolve(name).resolve(Integer.toString(i));
             var log = PartitionLog.open(directory, settings.segmentBytes(), settings.durability());
-            partitions.add(new Partition(partitions.size(), log, settings, loop, slots, byMemory));
+            var epochs = EpochHistory.open(directory, settings.durability());
+            partitions.add(new Partition(partitions.size(), log, epochs, settings, rule, loop, slots, byMemory));
         }
         topics.put(name, topic);
         var added = partitions.subList(topic.first, topic.first + count);
@@ -108,6 +111,12 @@ final class Topics {
      * @throws IllegalArgumentException if it cannot have that name, or that number of partitions
      */
     Topic openTopic(String name, int count, EventExecutor loop) throws IOException {
+        var topic = find(name, count);
+        return topic == null ? make(name, count, loop) : topic;
+    }
+
+    /** The same, if there is one; {@code null} if it can be made. */
+    Topic find(String name, int count) {
         if (!NAME.matcher(name).matches()) {
             throw new IllegalArgumentException("the topic's name is '" + name
                     + "' (expected: 1 to 100 letters, digits, - and _)");
@@ -125,6 +134,10 @@ final class Topics {
             throw new IllegalArgumentException("partitions: " + count + " (expected: 1 to " + room
                     + ", for a broker has at most " + Slots.COUNT + ")");
         }
+        return null;
+    }
+
+    private Topic make(String name, int count, EventExecutor loop) throws IOException {
         var unfinished = settings.directory().resolve(name + UNFINISHED);
         for (var i = 0; i < count; i++) {
             Files.createDirectories(unfinished.resolve(Integer.toString(i)));
@@ -151,9 +164,23 @@ final class Topics {
 
     /** The number of followers that have everything. */
     int followersInSync() {
-        return (int) followers.stream()
-                .filter(follower -> partitions.stream().allMatch(one -> one.followers().isInSync(follower)))
-                .count();
+        return rule.inSync(this);
+    }
+
+    /** Whether a follower has all that is committed. */
+    boolean hasAll(Follower follower) {
+        return partitions.stream().allMatch(one -> one.followers().isInSync(follower));
+    }
+
+    /** From now on these are to have all topics, those too that come to be. */
+    void replicateTo(List<Follower> chosen) {
+        followers = List.copyOf(chosen);
+        topics.forEach((name, topic) -> followers.forEach(follower -> follower.replicate(name,
+                partitions.subList(topic.first, topic.first + topic.partitions))));
+    }
+
+    List<Follower> followers() {
+        return followers;
     }
 
     List<Partition> partitions() {

@@ -11,6 +11,8 @@ final class Watermark {
     /** In their order. */
     private final ArrayDeque<Deferred> deferred = new ArrayDeque<>();
     private long committed;
+    /** Before it everything may be committed that is there: another leader may have done it. */
+    private long inherited;
     /** In which the last committed record is, and where it ends there. */
     private SegmentFile segment;
     private int position;
@@ -44,6 +46,25 @@ final class Watermark {
         } else {
             deferred.addLast(new Deferred(offset, action));
         }
+    }
+
+    /** The same, as far as anybody can have been told of it, by this leader or one before. */
+    long toldOf() {
+        return Math.max(committed, inherited);
+    }
+
+    /**
+     * Begins anew; what waits is never done. Nothing has been written to the active segment.
+     *
+     * @param from where the records begin of which it is not known whether they are committed
+     * @param to where they end
+     */
+    void restart(long from, long to) {
+        deferred.clear();
+        committed = from;
+        inherited = to;
+        segment = null;
+        position = 0;
     }
 
     void advance(long to) {

@@ -9,6 +9,7 @@ import io.github.nettyucx.examples.TransportKind;
 import io.github.nettyucx.examples.log.protocol.AccessMode;
 import io.github.nettyucx.examples.log.protocol.Message;
 import io.github.nettyucx.examples.log.protocol.MessageCodec;
+import io.github.nettyucx.examples.log.storage.EpochHistory;
 import io.github.nettyucx.memory.UcxRemoteMemory;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
@@ -103,6 +104,31 @@ public final class LogConnection implements AutoCloseable {
     public Future<MemoryConsumer> memoryConsumer(int firstPartition, List<Long> offsets) {
         return new MemoryConsumer(this, firstPartition, offsets).open();
     }
+
+    /** Which broker leads, as the one that is asked knows it. */
+    public Future<Message.Leader> findLeader() {
+        return map(ask(Message.FindLeader::new), Message.Leader.class::cast);
+    }
+
+    // ------------------------------------------------------------------------------------------- for a leader
+
+    /** Has the broker follow whoever has this connection. Fails if it knows of a later epoch. */
+    public Future<Void> follow(long epoch, String cluster) {
+        return map(ask(request -> new Message.Follow(request, epoch, cluster)), _ -> null);
+    }
+
+    /**
+     * Has a follower cut off what the leader does not have.
+     *
+     * @param end the offset behind the leader's last record
+     * @return the offset behind the last record that is left
+     */
+    public Future<Long> adopt(int partition, long end, List<EpochHistory.Entry> epochs) {
+        return map(ask(request -> new Message.Adopt(request, partition, end, epochs)),
+                answer -> ((Message.Adopted) answer).next());
+    }
+
+    // ------------------------------------------------------------------------------------------- what there is
 
     public Future<Message.Statistics> statistics() {
         return map(ask(Message.AskStatistics::new), Message.Statistics.class::cast);

@@ -18,5 +18,9 @@ public enum ErrorCode {
     /** The connection has no access to memory. */
     UNSUPPORTED,
     /** The broker cannot write to its files. */
-    STORAGE
+    STORAGE,
+    /** The broker is one of several, and does not lead. The message names the leader, if there is one. */
+    NOT_LEADER,
+    /** The leader of an epoch that is over wants to write. */
+    FENCED
 }

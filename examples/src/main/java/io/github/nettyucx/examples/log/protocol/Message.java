@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.log.protocol;
 
+import io.github.nettyucx.examples.log.storage.EpochHistory;
 import io.netty.buffer.ByteBuf;
+import java.util.List;
 
 /**
  * What a client and the broker say to each other. An answer has the number of its request; a message that nobody has asked
@@ -36,6 +38,26 @@ public sealed interface Message {
     record OpenSlots(int request) implements Message { }
 
     record AskStatistics(int request) implements Message { }
+
+    /** Asks which broker leads. */
+    record FindLeader(int request) implements Message { }
+
+    // ------------------------------------------------------------------------------------------- requests of a leader
+
+    /**
+     * Whoever sends this leads, and writes to the broker from now on.
+     *
+     * @param cluster its name
+     */
+    record Follow(int request, long epoch, String cluster) implements Message { }
+
+    /**
+     * Has a partition's log cut where it begins to differ from the leader's.
+     *
+     * @param end the offset behind the leader's last record
+     * @param epochs of the leader's records
+     */
+    record Adopt(int request, int partition, long end, List<EpochHistory.Entry> epochs) implements Message { }
 
     // ------------------------------------------------------------------------------------------- answers
 
@@ -80,6 +102,15 @@ public sealed interface Message {
      * @param followersInSync those that have all that is committed
      */
     record Statistics(int request, long records, long bytes, long cpuNanos, int followersInSync) implements Answer { }
+
+    /**
+     * @param epoch the number of the leadership; 0 for a broker that is no member of a cluster
+     * @param address of the broker that leads; empty if there is none at the moment
+     */
+    record Leader(int request, long epoch, String address) implements Answer { }
+
+    /** @param next the offset behind the last record that is left */
+    record Adopted(int request, long next) implements Answer { }
 
     record Failed(int request, ErrorCode code, String text) implements Answer { }
 

@@ -2,13 +2,18 @@
 package io.github.nettyucx.examples.log.protocol;
 
 import io.github.nettyucx.examples.log.protocol.Message.Access;
+import io.github.nettyucx.examples.log.protocol.Message.Adopt;
+import io.github.nettyucx.examples.log.protocol.Message.Adopted;
 import io.github.nettyucx.examples.log.protocol.Message.AskStatistics;
 import io.github.nettyucx.examples.log.protocol.Message.Done;
 import io.github.nettyucx.examples.log.protocol.Message.Failed;
 import io.github.nettyucx.examples.log.protocol.Message.Fetch;
 import io.github.nettyucx.examples.log.protocol.Message.Fetched;
+import io.github.nettyucx.examples.log.protocol.Message.FindLeader;
+import io.github.nettyucx.examples.log.protocol.Message.Follow;
 import io.github.nettyucx.examples.log.protocol.Message.Full;
 import io.github.nettyucx.examples.log.protocol.Message.Granted;
+import io.github.nettyucx.examples.log.protocol.Message.Leader;
 import io.github.nettyucx.examples.log.protocol.Message.Leave;
 import io.github.nettyucx.examples.log.protocol.Message.Locate;
 import io.github.nettyucx.examples.log.protocol.Message.Located;
@@ -20,6 +25,7 @@ import io.github.nettyucx.examples.log.protocol.Message.Sealed;
 import io.github.nettyucx.examples.log.protocol.Message.Slots;
 import io.github.nettyucx.examples.log.protocol.Message.Statistics;
 import io.github.nettyucx.examples.log.protocol.Message.Topic;
+import io.github.nettyucx.examples.log.storage.EpochHistory;
 import io.github.nettyucx.examples.log.storage.Records;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -29,6 +35,7 @@ import io.netty.handler.codec.CorruptedFrameException;
 import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
 import io.netty.handler.codec.MessageToMessageCodec;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 
 /** A frame is 4 bytes length of the rest, 1 byte kind, and what the kind has; big-endian. */
@@ -82,6 +89,14 @@ public final class MessageCodec extends MessageToMessageCodec<ByteBuf, Message> 
             case Failed m -> writeText(head.writeByte(18).writeInt(m.request()).writeByte(m.code().ordinal()), m.text());
             case Sealed m -> head.writeByte(19).writeInt(m.partition()).writeInt(m.generation())
                     .writeByte(m.reason().ordinal());
+            case FindLeader m -> head.writeByte(20).writeInt(m.request());
+            case Follow m -> writeText(head.writeByte(21).writeInt(m.request()).writeLong(m.epoch()), m.cluster());
+            case Adopt m -> {
+                head.writeByte(22).writeInt(m.request()).writeInt(m.partition()).writeLong(m.end());
+                m.epochs().forEach(entry -> head.writeLong(entry.epoch()).writeLong(entry.start()));
+            }
+            case Leader m -> writeText(head.writeByte(23).writeInt(m.request()).writeLong(m.epoch()), m.address());
+            case Adopted m -> head.writeByte(24).writeInt(m.request()).writeLong(m.next());
         }
         head.setInt(0, head.readableBytes() - LENGTH_BYTES + body.readableBytes());
         out.add(head);
@@ -129,8 +144,13 @@ public final class MessageCodec extends MessageToMessageCodec<ByteBuf, Message> 
             case 17 -> new Statistics(in.readInt(), in.readLong(), in.readLong(), in.readLong(), in.readInt());
             case 18 -> new Failed(in.readInt(), constant(ErrorCode.values(), in), readText(in));
             case 19 -> new Sealed(in.readInt(), in.readInt(), constant(SealReason.values(), in));
+            case 20 -> new FindLeader(in.readInt());
+            case 21 -> new Follow(in.readInt(), in.readLong(), readText(in));
+            case 22 -> new Adopt(in.readInt(), in.readInt(), in.readLong(), readEpochs(in));
+            case 23 -> new Leader(in.readInt(), in.readLong(), readText(in));
+            case 24 -> new Adopted(in.readInt(), in.readLong());
             default -> throw new CorruptedFrameException("a message is of kind " + kind
-                    + " (expected: 1 to 19): it is not the log's protocol, or another version");
+                    + " (expected: 1 to 24): it is not the log's protocol, or another version");
         };
     }
 
@@ -141,6 +161,14 @@ public final class MessageCodec extends MessageToMessageCodec<ByteBuf, Message> 
                     .getSimpleName() + " (expected: 0 to " + (values.length - 1) + ")");
         }
         return values[ordinal];
+    }
+
+    private static List<EpochHistory.Entry> readEpochs(ByteBuf in) {
+        var epochs = new ArrayList<EpochHistory.Entry>();
+        while (in.isReadable()) {
+            epochs.add(new EpochHistory.Entry(in.readLong(), in.readLong()));
+        }
+        return epochs;
     }
 
     private static ByteBuf rest(ByteBuf in) {

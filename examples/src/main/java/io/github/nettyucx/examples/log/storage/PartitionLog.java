@@ -106,6 +106,28 @@ public final class PartitionLog implements AutoCloseable {
         return active();
     }
 
+    /**
+     * Cuts off all records from an offset on; it may be that of any record, or the next one. From the end on, so that what is
+     * there is a log whenever the process is killed meanwhile.
+     */
+    public void truncate(long offset) throws IOException {
+        if (offset < firstOffset() || offset > nextOffset()) {
+            throw new IllegalArgumentException("offset: " + offset + " (expected: " + firstOffset() + " to " + nextOffset()
+                    + ")");
+        }
+        if (offset == nextOffset()) {
+            return;
+        }
+        active().seal(durability);
+        while (!segments.isEmpty() && segments.getLast().baseOffset() >= offset) {
+            segments.removeLast().delete();
+        }
+        if (!segments.isEmpty()) {
+            segments.getLast().cut(offset, durability);
+        }
+        segments.add(SegmentFile.create(directory, offset, capacity, durability));
+    }
+
     /** Of the first record that there is. */
     public long firstOffset() {
         return segments.getFirst().baseOffset();

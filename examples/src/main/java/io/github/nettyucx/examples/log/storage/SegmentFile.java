@@ -140,6 +140,16 @@ public final class SegmentFile implements AutoCloseable {
         state = State.SEALED;
     }
 
+    /** Cuts off the records from an offset on. The file has to be sealed; nobody may have it mapped who reads there. */
+    void cut(long offset, Durability durability) throws IOException {
+        require(State.SEALED);
+        size = position(offset);
+        count = (int) (offset - baseOffset);
+        index.cut(count);
+        channel.truncate(size);
+        durability.persist(channel);
+    }
+
     private void require(State expected) {
         if (state != expected) {
             throw new IllegalStateException(path + " is " + state + " (expected: " + expected + ")");

@@ -25,6 +25,13 @@ final class SparseIndex {
         positions[size++] = position;
     }
 
+    /** Forgets the records from a number on. */
+    void cut(int from) {
+        while (size > 0 && numbers[size - 1] >= from) {
+            size--;
+        }
+    }
+
     /** The last entry that is not behind a record; -1 if there is none. */
     private int entry(int number) {
         var found = Arrays.binarySearch(numbers, 0, size, number);

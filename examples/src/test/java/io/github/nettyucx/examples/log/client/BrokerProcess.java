@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A broker of the log in a process of its own, which can be stopped and killed. Its segments have 64 KiB. */
+/** A broker of the log in a process of its own, which can be stopped and killed. Its segments have 64 KiB, unless it is said. */
 final class BrokerProcess implements AutoCloseable {
     private static final String LISTENING = "listening ";
     /** A machine that is busy with other things takes its time to start processes. */
@@ -35,8 +35,11 @@ final class BrokerProcess implements AutoCloseable {
     static BrokerProcess start(String name, List<String> jvmOptions, HostAndPort address, Path directory, String... more)
             throws Exception {
         var arguments = new ArrayList<>(List.of("--server", address.toString(), "--directory", directory.toString(),
-                "--segment", "64k", RecordLog.CHILD_OPTION));
+                RecordLog.CHILD_OPTION));
         arguments.addAll(List.of(more));
+        if (!arguments.contains("--segment")) {
+            arguments.addAll(List.of("--segment", "64k"));
+        }
         var process = ChildProcess.start(name, List.of(), jvmOptions, RecordLog.class, arguments,
                 line -> line.startsWith(LISTENING) || line.startsWith("failure "));
         try {

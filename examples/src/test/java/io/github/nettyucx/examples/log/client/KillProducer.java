@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.log.client;
 
+import io.github.nettyucx.examples.Explanation;
 import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.Lane;
 import io.github.nettyucx.examples.ParentProcess;
@@ -34,7 +35,18 @@ final class KillProducer {
     }
 
     /** Arguments: the broker, the lane, how to produce, the number of the producer, and its partition of two. */
-    public static void main(String[] args) throws Exception {
+    public static void main(String[] args) {
+        try {
+            run(args);
+            System.exit(0);
+        } catch (Exception | AssertionError e) {
+            // The leader may have changed: whoever waits for this process learns that it has ended.
+            System.err.println("producer " + args[3] + ": " + e.getMessage());
+            System.exit(1);
+        }
+    }
+
+    private static void run(String[] args) throws Exception {
         ParentProcess.onceGone(() -> Runtime.getRuntime().halt(1));
         Lane.valueOf(args[1].toUpperCase(Locale.ROOT)).apply();
         var connection = LogConnection.open(TransportKind.UCX, HostAndPort.parse(args[0]));
@@ -48,7 +60,6 @@ final class KillProducer {
             }
         });
         running.ended.await();
-        System.exit(0);
     }
 
     /** Whoever was killed before may not be missed yet. */
@@ -70,6 +81,7 @@ final class KillProducer {
         producer.send(LogFixture.encoded(LogFixture.payload(id, number, random.nextInt(MAX_LENGTH))))
                 .addListener(acknowledged -> {
                     if (!acknowledged.isSuccess()) {
+                        System.err.println("producer " + id + ": " + Explanation.of(acknowledged.cause()));
                         ended.countDown();
                         return;
                     }

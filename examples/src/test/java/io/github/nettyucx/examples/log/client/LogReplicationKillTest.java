@@ -11,9 +11,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.TransportKind;
 import io.github.nettyucx.examples.log.protocol.AccessMode;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -120,7 +117,7 @@ class LogReplicationKillTest {
         System.out.println("seed " + SEED);
         try {
             for (var i = 0; i < FOLLOWERS; i++) {
-                addresses.add(new HostAndPort("127.0.0.1", freePort()));
+                addresses.add(new HostAndPort("127.0.0.1", FreePort.take(random)));
                 startFollower(i);
             }
             startLeader();
@@ -166,18 +163,6 @@ class LogReplicationKillTest {
     }
 
     // ------------------------------------------------------------------------------------------- processes
-
-    /** Below those that the system gives to connections: it has to be free again each time. */
-    private int freePort() {
-        while (true) {
-            var port = 10_000 + random.nextInt(20_000);
-            try (var _ = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-                return port;
-            } catch (IOException e) {
-                // Somebody has it: the next one.
-            }
-        }
-    }
 
     private void startFollower(int number) throws Exception {
         followers[number] = BrokerProcess.start("follower" + number, List.of(), addresses.get(number),

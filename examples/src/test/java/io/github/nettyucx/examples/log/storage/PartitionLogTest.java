@@ -205,6 +205,78 @@ class PartitionLogTest {
     }
 
     @Test
+    void recordsFromAnyOffsetOnAreCutOff() throws Exception {
+        var payloads = new ArrayList<byte[]>();
+        for (var i = 0; i < 12; i++) {
+            payloads.add(payload(i, i * 9));
+        }
+        for (var reopened : List.of(false, true)) {
+            for (var cut = 0; cut <= payloads.size(); cut++) {
+                deleteAll();
+                var log = open();
+                for (var i = 0; i < payloads.size(); i++) {
+                    log.append(ByteBuffer.wrap(record(payloads.get(i))));
+                    if (i % 4 == 2) {
+                        log.roll();
+                    }
+                }
+                if (reopened) {
+                    log.close();
+                    log = open();
+                }
+                log.truncate(cut);
+                var expected = new ArrayList<>(payloads.subList(0, cut));
+                assertContents(expected, log);
+                // What comes then is found where it is.
+                log.append(ByteBuffer.wrap(record(payload(99, 20))));
+                expected.add(payload(99, 20));
+                assertContents(expected, log);
+                log.close();
+                try (var again = open()) {
+                    assertContents(expected, again);
+                }
+            }
+        }
+    }
+
+    /** Each step leaves a log, so a kill between two of them does too; here a kill leaves each state of the files. */
+    @Test
+    void aCutThatWasNotFinishedLeavesALog() throws Exception {
+        for (var left = 0; left < 4; left++) {
+            deleteAll();
+            try (var log = open()) {
+                for (var i = 0; i < 9; i++) {
+                    log.append(ByteBuffer.wrap(record(payload(i, 30))));
+                    if (i % 3 == 2) {
+                        log.roll();
+                    }
+                }
+            }
+            // From the end on: the empty one, then those with records.
+            for (var i = 0; i < left; i++) {
+                Files.delete(directory.resolve(String.format("%020d%s", (3 - i) * 3, SegmentFile.SUFFIX)));
+            }
+            try (var log = open()) {
+                assertEquals(left == 0 ? 9 : 12 - left * 3, log.nextOffset());
+                log.truncate(2);
+                assertContents(List.of(payload(0, 30), payload(1, 30)), log);
+            }
+        }
+    }
+
+    @Test
+    void nothingIsCutOffThatIsNotThere() throws Exception {
+        try (var log = open()) {
+            log.append(ByteBuffer.wrap(record(payload(1, 10))));
+            for (var offset : List.of(-1L, 2L)) {
+                assertTrue(assertThrows(IllegalArgumentException.class, () -> log.truncate(offset)).getMessage()
+                        .contains("(expected: 0 to 1)"));
+            }
+            assertContents(List.of(payload(1, 10)), log);
+        }
+    }
+
+    @Test
     void aFileWithAnotherNameIsRefused() throws Exception {
         Files.write(directory.resolve("notes.log"), new byte[1]);
         var refused = assertThrows(LogException.class, this::open);

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log.broker;
+
+import io.github.nettyucx.examples.Explanation;
+import io.github.nettyucx.examples.TransportKind;
+import io.github.nettyucx.examples.log.cluster.ClusterCommand;
+import io.github.nettyucx.examples.log.cluster.ClusterNode;
+import io.github.nettyucx.examples.log.cluster.ClusterSettings;
+import io.github.nettyucx.examples.log.cluster.ClusterState;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+
+/**
+ * Whether this broker leads, and whom it follows if not. Raft chooses: the leader of Raft becomes the leader of the log, in a
+ * new epoch, if it is in sync, and passes the leadership on if it is not. For the broker's event loop only, but
+ * {@link #close}.
+ */
+final class Leadership implements CommitRule {
+
+    enum Role {
+        /** Somebody else leads, or nobody. */
+        FOLLOWING,
+        /** Raft is led by this broker, and has been asked to begin an epoch. */
+        CLAIMING,
+        /** Raft is led by this broker, which is not in sync: it asks another one. */
+        PASSING_ON,
+        /** The epoch has begun. Those that are in sync do not have all that this broker has yet. */
+        TAKING_OVER,
+        /** Clients are served. */
+        LEADING
+    }
+
+    /** How often one looks whether Raft has chosen another leader; its own messages about that come from many threads. */
+    private static final long TICK_MILLIS = 50;
+
+    private final ClusterSettings cluster;
+    private final BrokerSettings settings;
+    private final TransportKind transport;
+    private final EventExecutor loop;
+    private final Set<BrokerHandler> connections = new HashSet<>();
+    /** Of this leadership, by the ids of their nodes; empty when this broker does not lead. */
+    private final Map<String, Follower> followers = new HashMap<>();
+    /** Those of all leaderships, whose threads may not have ended yet. */
+    private final List<Follower> started = new ArrayList<>();
+    private Topics topics;
+    private ClusterNode node;
+    private Future<?> ticking;
+    private Role role = Role.FOLLOWING;
+    private ClusterState state;
+    /** The latest that is known of, by Raft or by its leader. */
+    private long epoch;
+    /** Of the leader; {@code null} if none has come, or it has gone. */
+    private BrokerHandler leader;
+    /** The two below are {@code null} when this broker does not lead. */
+    private InSyncSet inSync;
+    private Lease lease;
+    /** As the set above has it; {@code null} if there is one that cannot be written to. */
+    private Collection<Follower> required;
+    /** How often somebody has been asked since Raft was led by somebody else. */
+    private int passed;
+
+    Leadership(BrokerSettings settings, TransportKind transport, EventExecutor loop) {
+        this.settings = settings;
+        this.transport = transport;
+        this.loop = loop;
+        cluster = settings.cluster();
+    }
+
+    /** Takes part from now on. Not for the event loop. */
+    void start(Topics opened) {
+        topics = opened;
+        // After a start Raft may know less for a while, and an earlier leader must not be followed meanwhile: what it does
+        // not have would be cut off.
+        epoch = topics.partitions().stream().mapToLong(Partition::lastEpoch).max().orElse(0);
+        node = ClusterNode.start(cluster, settings.directory(), changed -> execute(() -> changed(changed)));
+        execute(() -> {
+            changed(node.state());
+            ticking = loop.scheduleWithFixedDelay(this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+        });
+    }
+
+    /** What Raft has to tell comes from its threads, also when the broker has ended. */
+    private void execute(Runnable task) {
+        try {
+            loop.execute(task);
+        } catch (RejectedExecutionException e) {
+            // Nobody asks any more.
+        }
+    }
+
+    private <T> void whenDone(CompletableFuture<T> future, BiConsumer<T, Throwable> action) {
+        future.whenComplete((value, cause) -> execute(() -> action.accept(value,
+                cause instanceof CompletionException e && e.getCause() != null ? e.getCause() : cause)));
+    }
+
+    // ------------------------------------------------------------------------------------------- who leads
+
+    private boolean leads() {
+        return role == Role.LEADING || role == Role.TAKING_OVER;
+    }
+
+    /** Raft has committed something. */
+    private void changed(ClusterState to) {
+        if (state != null && to.epoch() < state.epoch()) {
+            return;
+        }
+        state = to;
+        learn(to.epoch());
+    }
+
+    /** There is an epoch of this number. Whoever leads an earlier one does not any more. */
+    private void learn(long of) {
+        if (of <= epoch) {
+            return;
+        }
+        epoch = of;
+        if (leads()) {
+            stepDown("epoch " + of + " has begun");
+        } else if (leader != null) {
+            leader.disconnect();
+            leader = null;
+            topics.partitions().forEach(Partition::follow);
+        }
+    }
+
+    private void tick() {
+        var leadsRaft = node.leadsRaft();
+        switch (role) {
+            case FOLLOWING -> {
+                if (leadsRaft) {
+                    claim(node.state());
+                } else {
+                    passed = 0;
+                }
+            }
+            case CLAIMING, PASSING_ON -> { }
+            case TAKING_OVER, LEADING -> {
+                if (!leadsRaft) {
+                    stepDown("this broker does not lead Raft any more");
+                    return;
+                }
+                lease.renew(node::confirm, this::execute, this::advance);
+                if (role == Role.TAKING_OVER && topics.partitions().stream().allMatch(Partition::isCommitted)) {
+                    role = Role.LEADING;
+                    System.err.println("leads: " + inSync);
+                }
+            }
+        }
+    }
+
+    private void claim(ClusterState from) {
+        if (!from.inSync().contains(cluster.self().id())) {
+            passOn(List.copyOf(from.inSync()));
+            return;
+        }
+        role = Role.CLAIMING;
+        whenDone(node.submit(new ClusterCommand.Lead(cluster.self().id(), from.epoch())), (begun, cause) -> {
+            role = Role.FOLLOWING;
+            // Otherwise the next tick tries it again, if Raft is led by this broker still.
+            if (cause == null) {
+                changed(begun);
+                if (epoch == begun.epoch()) {
+                    takeOver(begun);
+                }
+            }
+        });
+    }
+
+    /** To one after the other: some of them may not be there. */
+    private void passOn(List<String> others) {
+        role = Role.PASSING_ON;
+        if (passed == 0) {
+            System.err.println("is not in sync, and passes the leadership on to one of " + others);
+        }
+        whenDone(node.passOn(others.get(passed++ % others.size())), (_, _) -> role = Role.FOLLOWING);
+    }
+
+    private void takeOver(ClusterState begun) {
+        inSync = new InSyncSet(begun, new InSyncSet.Owner() {
+            @Override
+            public CompletableFuture<ClusterState> submit(ClusterCommand command) {
+                var done = new CompletableFuture<ClusterState>();
+                whenDone(node.submit(command), (after, cause) -> {
+                    if (cause == null) {
+                        done.complete(after);
+                    } else {
+                        done.completeExceptionally(cause);
+                    }
+                });
+                return done;
+            }
+
+            @Override
+            public void changed() {
+                if (isOf(begun)) {
+                    require();
+                    advance();
+                }
+            }
+
+            @Override
+            public void refused(Throwable cause) {
+                if (isOf(begun)) {
+                    stepDown("the cluster has not agreed to a change: " + Explanation.of(cause));
+                }
+            }
+        });
+        lease = new Lease(System::nanoTime);
+        role = Role.TAKING_OVER;
+        try {
+            for (var topic : begun.topics().entrySet()) {
+                topics.openTopic(topic.getKey(), topic.getValue(), loop);
+            }
+            for (var partition : topics.partitions()) {
+                partition.lead(begun.epoch());
+            }
+        } catch (IOException | IllegalArgumentException e) {
+            stepDown("its files are not as they have to be: " + Explanation.of(e));
+            return;
+        }
+        var agreement = new CommonEpochs(cluster.name(), begun.epoch(), loop, new Patience(settings.followerPatience()));
+        for (var other : cluster.others()) {
+            var follower = new Follower(transport, other.address(), loop, agreement.patience(), agreement, this);
+            followers.put(other.id(), follower);
+            started.removeIf(Follower::hasEnded);
+            started.add(follower);
+        }
+        require();
+        topics.replicateTo(List.copyOf(followers.values()));
+        followers.values().forEach(Follower::start);
+    }
+
+    private boolean isOf(ClusterState begun) {
+        return leads() && epoch == begun.epoch();
+    }
+
+    /** Nothing that is under way is acknowledged. Clients look for the new leader. */
+    private void stepDown(String why) {
+        System.err.println("leads no more: " + why);
+        role = Role.FOLLOWING;
+        inSync = null;
+        lease = null;
+        required = null;
+        topics.replicateTo(List.of());
+        followers.values().forEach(Follower::stop);
+        followers.clear();
+        topics.partitions().forEach(Partition::follow);
+        for (var connection : List.copyOf(connections)) {
+            connection.dismiss(notLeading());
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- what is committed
+
+    private void require() {
+        required = inSync.counted(followers);
+    }
+
+    private void advance() {
+        topics.partitions().forEach(partition -> partition.followers().advance());
+    }
+
+    @Override
+    public boolean permits(Set<Follower> present) {
+        // What a leader writes here is the leader's to commit.
+        return !leads() || required != null && inSync.size() >= settings.minFollowers() && lease.isValid();
+    }
+
+    @Override
+    public Collection<Follower> required(Set<Follower> present) {
+        return leads() ? required : List.of();
+    }
+
+    @Override
+    public void present(Follower follower) {
+        if (leads() && topics.hasAll(follower)) {
+            change(follower, InSyncSet::join);
+        }
+    }
+
+    @Override
+    public void lost(Follower follower) {
+        change(follower, InSyncSet::leave);
+    }
+
+    private void change(Follower follower, BiConsumer<InSyncSet, String> change) {
+        for (var one : Map.copyOf(followers).entrySet()) {
+            if (one.getValue() == follower) {
+                change.accept(inSync, one.getKey());
+                if (leads()) {
+                    require();
+                }
+            }
+        }
+    }
+
+    @Override
+    public int inSync(Topics ours) {
+        return inSync == null ? 0 : inSync.size();
+    }
+
+    // ------------------------------------------------------------------------------------------- for connections
+
+    void opened(BrokerHandler connection) {
+        connections.add(connection);
+    }
+
+    void closed(BrokerHandler connection) {
+        connections.remove(connection);
+        if (leader == connection) {
+            leader = null;
+        }
+    }
+
+    /** Whether the leader writes over this connection. */
+    boolean isLeader(BrokerHandler connection) {
+        return leader == connection;
+    }
+
+    boolean isLeading() {
+        return role == Role.LEADING;
+    }
+
+    /** As the answer to who asks. */
+    String leaderAddress() {
+        if (role == Role.LEADING) {
+            return cluster.self().address().toString();
+        }
+        // It would say of itself that it leads.
+        return leads() || state == null || state.epoch() < epoch || state.leader().equals(cluster.self().id()) ? ""
+                : cluster.addressOf(state.leader());
+    }
+
+    long epoch() {
+        return epoch;
+    }
+
+    String notLeading() {
+        var address = leaderAddress();
+        return "this broker does not lead. " + (address.isEmpty() ? "A leader is being chosen; ask again."
+                : "The leader is " + address + ": connect to that.");
+    }
+
+    /** @return why somebody cannot lead; {@code null} if it can, and does from now on */
+    String follow(BrokerHandler connection, long of, String name) {
+        if (!name.equals(cluster.name())) {
+            return "this broker is of cluster " + cluster.name() + ", and not of " + name;
+        }
+        if (of < epoch || of == epoch && leads()) {
+            return "epoch " + of + " is over: this is " + epoch;
+        }
+        learn(of);
+        // An earlier connection of the same leader may not have ended yet.
+        if (leader != null && leader != connection) {
+            leader.disconnect();
+        }
+        leader = connection;
+        topics.partitions().forEach(Partition::follow);
+        return null;
+    }
+
+    /** Has the cluster agree to a new topic, and then makes it. */
+    void makeTopic(String name, int partitions, BiConsumer<Topics.Topic, Throwable> done) {
+        whenDone(node.submit(new ClusterCommand.AddTopic(epoch, name, partitions)), (after, cause) -> {
+            if (cause != null || !leads() || epoch != after.epoch()) {
+                done.accept(null, cause);
+                return;
+            }
+            try {
+                var before = topics.partitions().size();
+                var topic = topics.openTopic(name, partitions, loop);
+                for (var one : List.copyOf(topics.partitions().subList(before, topics.partitions().size()))) {
+                    one.lead(epoch);
+                }
+                done.accept(topic, null);
+            } catch (IOException | IllegalArgumentException e) {
+                done.accept(null, e);
+            }
+        });
+    }
+
+    /** Before the event loop ends. */
+    void leave() {
+        if (node != null) {
+            node.close();
+        }
+    }
+
+    /** When it has ended. */
+    void close() {
+        started.forEach(Follower::close);
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log.broker;
+
+import io.github.nettyucx.examples.log.client.LogConnection;
+import io.github.nettyucx.examples.log.protocol.AccessMode;
+import io.github.nettyucx.examples.log.storage.LogException;
+import io.netty.util.concurrent.EventExecutor;
+import java.io.IOException;
+import java.util.concurrent.ExecutionException;
+
+/**
+ * The agreement of a fixed leader: a follower whose last record is not the leader's is left alone. A log is only appended to:
+ * if the last record of one is in the other, so are those before.
+ *
+ * @param loop the leader's
+ */
+record SameRecords(EventExecutor loop, Patience patience) implements Agreement {
+    @Override
+    public void begin(LogConnection connection) { }
+
+    @Override
+    public Agreed agree(LogConnection connection, Partition partition, int number)
+            throws InterruptedException, IOException, ExecutionException {
+        var producer = patience.await(connection.memoryProducer(number, AccessMode.EXCLUSIVE));
+        var next = patience.await(connection.messageConsumer(number, 0).end());
+        if (next > 0) {
+            var last = patience.await(connection.messageConsumer(number, next - 1).poll(0)).getFirst();
+            if (!patience.await(loop.submit(() -> partition.followers().hasRecord(last.offset(), last.payload())))) {
+                throw new LogException("its record " + last.offset() + " is not that of the leader: somebody else has"
+                        + " written to it. Give it an empty directory, and it gets all of them.");
+            }
+        }
+        return new Agreed(producer, next);
+    }
+}

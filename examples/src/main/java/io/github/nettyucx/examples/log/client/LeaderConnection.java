@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log.client;
+
+import io.github.nettyucx.examples.ExampleFailure;
+import io.github.nettyucx.examples.Explanation;
+import io.github.nettyucx.examples.HostAndPort;
+import io.github.nettyucx.examples.TransportKind;
+import io.github.nettyucx.examples.log.protocol.Message;
+import io.netty.util.concurrent.Future;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A connection to whichever of several brokers leads, and to the next one when that ends. Numbers of partitions are each
+ * broker's own: open topics anew on a new connection. For one thread.
+ */
+public final class LeaderConnection implements AutoCloseable {
+    /** Nothing tells when a leader has been chosen: one asks so often. */
+    private static final long RETRY_MILLIS = 100;
+    /** A broker that is stopped accepts connections, and says nothing. */
+    private static final long ANSWER_SECONDS = 3;
+
+    private final TransportKind transport;
+    private final List<HostAndPort> brokers;
+    private final Duration patience;
+    /** {@code null} before the first. */
+    private LogConnection connection;
+    private HostAndPort address;
+    private long epoch;
+    private String lastProblem = "no broker is known";
+
+    /**
+     * @param brokers some of the cluster, or all
+     * @param patience how long it may take to find a leader
+     */
+    public LeaderConnection(TransportKind transport, List<HostAndPort> brokers, Duration patience) {
+        this.transport = transport;
+        this.brokers = List.copyOf(brokers);
+        this.patience = patience;
+    }
+
+    /**
+     * The connection that there is, or one to the present leader if it has ended. That a broker is gone is known a little
+     * later: what fails then is to be done again with the next connection.
+     *
+     * @throws ExampleFailure if no leader is found in time
+     */
+    public LogConnection get() throws InterruptedException {
+        if (connection != null && connection.isOpen()) {
+            return connection;
+        }
+        close();
+        var deadline = System.nanoTime() + patience.toNanos();
+        while (!findOnce()) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new ExampleFailure("none of the brokers " + brokers + " leads, nor knows who does, for "
+                        + patience.toMillis() + " ms: " + lastProblem + ". Look whether more than half of them are running.");
+            }
+            Thread.sleep(RETRY_MILLIS);
+        }
+        return connection;
+    }
+
+    /** Of the broker that the last connection went to. */
+    public HostAndPort address() {
+        return address;
+    }
+
+    /** Of its leadership. */
+    public long epoch() {
+        return epoch;
+    }
+
+    /** Asks all of them, and those that they name first. */
+    private boolean findOnce() throws InterruptedException {
+        var left = new ArrayDeque<>(brokers);
+        var asked = new HashSet<HostAndPort>();
+        while (!left.isEmpty()) {
+            var next = left.pollFirst();
+            if (!asked.add(next)) {
+                continue;
+            }
+            var named = tryOne(next);
+            if (named == null) {
+                return true;
+            }
+            if (!named.isEmpty()) {
+                left.addFirst(HostAndPort.parse(named));
+            }
+        }
+        return false;
+    }
+
+    /** @return {@code null} if it leads, and there is a connection to it; otherwise who does, or an empty text */
+    private String tryOne(HostAndPort broker) throws InterruptedException {
+        LogConnection opened = null;
+        try {
+            opened = LogConnection.open(transport, broker);
+            Future<Message.Leader> asked = opened.findLeader();
+            if (!asked.await(ANSWER_SECONDS, TimeUnit.SECONDS)) {
+                lastProblem = broker + " does not answer";
+                return "";
+            }
+            if (!asked.isSuccess()) {
+                lastProblem = broker + ": " + Explanation.of(asked.cause());
+                return "";
+            }
+            var leader = asked.getNow();
+            if (!leader.address().equals(broker.toString())) {
+                lastProblem = broker + (leader.address().isEmpty() ? " knows of no leader" : " follows " + leader.address());
+                return leader.address();
+            }
+            connection = opened;
+            address = broker;
+            epoch = leader.epoch();
+            return null;
+        } catch (ExampleFailure e) {
+            lastProblem = e.getMessage();
+            return "";
+        } finally {
+            if (opened != null && opened != connection) {
+                opened.close();
+            }
+        }
+    }
+
+    /** Ends the connection. The next call of {@link #get} makes another one. */
+    @Override
+    public void close() {
+        if (connection != null) {
+            connection.close();
+            connection = null;
+        }
+    }
+}
