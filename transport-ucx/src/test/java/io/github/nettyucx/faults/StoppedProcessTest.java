@@ -27,6 +27,7 @@ import io.netty.handler.timeout.WriteTimeoutHandler;
 import io.netty.util.concurrent.Future;
 import org.junit.jupiter.api.Tag;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.file.Files;
@@ -113,8 +114,8 @@ class StoppedProcessTest {
                 }
             }
             Faults.report("stopped: lane %s, seed %d: %d stops of %d ms%s in the middle of %d MiB, and every byte"
-                            + " arrived; completed while stopped %d bytes (bound: the window, or the kernel's buffers, %d), growth of resident"
-                            + " memory %d KiB (bound %d); %s", Lane.current(), seed, ROUNDS, STOP_MILLIS,
+                            + " arrived; completed while stopped %d bytes (bound: the window, or the kernel's buffers, %d),"
+                            + " growth of resident memory %d KiB (bound %d); %s", Lane.current(), seed, ROUNDS, STOP_MILLIS,
                     Faults.FULL ? " (one of " + LONG_STOP_SECONDS + " s)" : "", TOTAL / MIB, mostCompleted, bound,
                     mostResident / 1024, RESIDENT_TOLERANCE / 1024, pulse.check());
         } catch (Throwable t) {
@@ -129,10 +130,11 @@ class StoppedProcessTest {
         return Lane.current() == Lane.SOCKET ? largest("tcp_wmem") + largest("tcp_rmem") : WINDOW;
     }
 
-    /** The last of three numbers, see tcp(7). */
+    /** The last of three numbers, see tcp(7). Such a file can only be read at one stroke. */
     private static long largest(String setting) throws IOException {
-        String[] sizes = Files.readString(Path.of("/proc/sys/net/ipv4", setting)).strip().split("\\s+");
-        return Long.parseLong(sizes[2]);
+        try (BufferedReader reader = Files.newBufferedReader(Path.of("/proc/sys/net/ipv4", setting))) {
+            return Long.parseLong(reader.readLine().strip().split("\\s+")[2]);
+        }
     }
 
     private static void assertAlive(Channel channel, StreamSender sender) {
