@@ -15,6 +15,7 @@ final class Round {
 
     final KillPoint point;
     /** Whether the process connects; otherwise it listens. */
+    private volatile boolean missed;
     private final boolean victimConnects;
     /** Whether the one of the two that listens accepts what comes. */
     final boolean accepting;
@@ -72,13 +73,29 @@ final class Round {
     }
 
     /**
+     * It is not going to get there: the pool has given the rendezvous with the two processes memory of different chunks,
+     * and gives each the same again and again. With another process that can be otherwise.
+     *
+     * @return whether that is so, and has not been said before
+     */
+    boolean miss() {
+        boolean first = !missed && others != null && point == KillPoint.RENDEZVOUS_TO_THE_KILLED;
+        missed = true;
+        return first;
+    }
+
+    boolean isMissed() {
+        return missed;
+    }
+
+    /**
      * Whether the process was there when it died: one that is there when the signal is sent can go on for a moment.
      * What keeps it there is this side, except where it writes and closes by itself.
      *
      * @param last what it has said of itself last
      */
     boolean isProven(Progress last) {
-        return switch (point) {
+        return !missed && switch (point) {
             case CONNECTING -> !isCountedByVictim() || last.opening() > 0;
             case CLOSING -> last.closing() > 0;
             // Over a socket that tells nothing: the kernel goes on to deliver what it had of the process when it
