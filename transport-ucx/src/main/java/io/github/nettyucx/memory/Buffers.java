@@ -31,6 +31,7 @@ final class Buffers {
     }
 
     private static void copy(long from, long to, int length) {
+        // A process can have access to its own memory, and copy within it: memcpy is not for areas that overlap.
         if (length >= NativeCopy.MIN_LENGTH && Math.abs(from - to) >= length) {
             NativeCopy.copy(from, to, length);
         } else {
