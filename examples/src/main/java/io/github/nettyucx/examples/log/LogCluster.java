@@ -5,11 +5,12 @@ import io.github.nettyucx.examples.ChildProcess;
 import io.github.nettyucx.examples.ExampleFailure;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A broker on this host, and its clients, each a process of its own. */
+/** A broker on this host, its followers, and its clients, each a process of its own. */
 final class LogCluster implements AutoCloseable {
     private static final String LISTENING = "listening ";
     private static final String RESULT = "result ";
@@ -20,19 +21,49 @@ final class LogCluster implements AutoCloseable {
 
     private final String name;
     private final List<String> common;
+    private final List<ChildProcess> followers = new ArrayList<>();
     private final ChildProcess broker;
     private final String address;
 
     /**
      * @param name how messages speak of it
      * @param common arguments of all processes
-     * @param ofBroker its own
+     * @param ofBroker of all brokers
+     * @param files of the broker, and of each follower
      */
-    LogCluster(String name, List<String> common, List<String> ofBroker) throws InterruptedException {
+    LogCluster(String name, List<String> common, List<String> ofBroker, List<Path> files) throws InterruptedException {
         this.name = name;
         this.common = common;
-        broker = start("broker", ofBroker);
-        address = report(broker, LISTENING);
+        ChildProcess leader = null;
+        try {
+            var addresses = new ArrayList<String>();
+            for (var directory : files.subList(1, files.size())) {
+                var follower = start("follower", serving(ofBroker, directory));
+                followers.add(follower);
+                addresses.add(report(follower, LISTENING));
+            }
+            var leading = serving(ofBroker, files.getFirst());
+            if (!addresses.isEmpty()) {
+                // What is measured is never acknowledged by fewer.
+                leading.addAll(List.of("--follower", String.join(",", addresses), "--min-followers",
+                        Integer.toString(addresses.size())));
+            }
+            leader = start("broker", leading);
+            address = report(leader, LISTENING);
+        } catch (ExampleFailure | InterruptedException e) {
+            followers.forEach(ChildProcess::close);
+            if (leader != null) {
+                leader.close();
+            }
+            throw e;
+        }
+        broker = leader;
+    }
+
+    private static List<String> serving(List<String> ofBroker, Path directory) {
+        var arguments = new ArrayList<>(List.of("--server", "127.0.0.1:0", "--directory", directory.toString()));
+        arguments.addAll(ofBroker);
+        return arguments;
     }
 
     private ChildProcess start(String role, List<String> arguments) {
@@ -68,7 +99,7 @@ final class LogCluster implements AutoCloseable {
     private String report(ChildProcess process, String wanted) throws InterruptedException {
         var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(REPORT_SECONDS);
         while (System.nanoTime() < deadline) {
-            if (process != broker && broker.endsWithin(0)) {
+            if (broker != null && process != broker && broker.endsWithin(0)) {
                 throw broker.endedEarly();
             }
             var line = process.nextReport(POLL_MILLIS);
@@ -94,5 +125,6 @@ final class LogCluster implements AutoCloseable {
     @Override
     public void close() {
         broker.close();
+        followers.forEach(ChildProcess::close);
     }
 }
