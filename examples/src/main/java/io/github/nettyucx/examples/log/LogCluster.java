@@ -16,6 +16,9 @@ final class LogCluster implements AutoCloseable {
     private static final String RESULT = "result ";
     private static final String FAILURE = "failure ";
     private static final List<String> REPORTS = List.of(LISTENING, RESULT, FAILURE, "progress ");
+    /** As those of the benchmarks: what is measured is not the system finding memory for a heap that grows. */
+    private static final List<String> JVM_OPTIONS = List.of("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m",
+            "-XX:+AlwaysPreTouch", "-Dio.netty.leakDetectionLevel=disabled");
     private static final long REPORT_SECONDS = 120;
     private static final long POLL_MILLIS = 200;
 
@@ -70,7 +73,7 @@ final class LogCluster implements AutoCloseable {
         var all = new ArrayList<>(arguments);
         all.addAll(common);
         all.add(RecordLog.CHILD_OPTION);
-        return ChildProcess.start("the " + name + " " + role, RecordLog.class, all,
+        return ChildProcess.start("the " + name + " " + role, List.of(), JVM_OPTIONS, RecordLog.class, all,
                 line -> REPORTS.stream().anyMatch(line::startsWith));
     }
 

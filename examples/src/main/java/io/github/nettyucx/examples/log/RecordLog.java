@@ -144,8 +144,8 @@ public final class RecordLog extends PairCommand {
 
     @Option(names = "--size", paramLabel = "N[,N]", hideParamSyntax = true, split = ",",
             converter = ByteSize.Converter.class,
-            description = "Bytes in a record, from 8; several with commas. Default: 32,64,512,2k,8k,32k,128k on this host, "
-                    + "1k otherwise.")
+            description = "Bytes in a record, from 8; several with commas. Default: 32,64,512,2k,8k,32k,128k on this "
+                    + "host, 1k otherwise.")
     private List<ByteSize> sizes;
 
     @Option(names = "--table", paramLabel = "NAME[,NAME]", hideParamSyntax = true, split = ",",

@@ -57,7 +57,7 @@ final class SharedProducer extends MemoryProducer {
             full();
             return;
         }
-        memory.putAndNotify(position, batch.records.retainedDuplicate(), OrderWord.notification(turn, generation(), batch.request),
-                written, batch.request);
+        memory.putAndNotify(position, batch.records.retainedDuplicate(),
+                OrderWord.notification(turn, generation(), batch.request), written, batch.request);
     }
 }

@@ -13,8 +13,8 @@ import java.util.concurrent.Executors;
 
 /**
  * The file that will be the next segment of a partition, full of zeros: a thread of its own has the system find the memory,
- * or the disk's blocks, for it, so that an append finds them there. If it is not done in time, it is for a later segment. All
- * methods are for one thread.
+ * or the disk's blocks, for it, so that an append finds them there. If it is not done in time, it is for a later segment.
+ * All methods are for one thread.
  */
 final class NextSegment {
     /** Of the file until it gets its own name. A process that is killed may leave it. */
