@@ -52,6 +52,12 @@ public abstract class Count implements ITypeConverter<Long> {
         }
     }
 
+    public static final class OfReplicas extends Count {
+        public OfReplicas() {
+            super(1, 5);
+        }
+    }
+
     public static final class OfThreads extends Count {
         public OfThreads() {
             super(1, 1024);

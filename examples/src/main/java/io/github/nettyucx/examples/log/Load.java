@@ -8,12 +8,13 @@ import io.github.nettyucx.examples.ByteSize;
  *
  * @param way to produce or to consume
  * @param size of a record's payload
- * @param seconds that are measured, after half as many for warming up
+ * @param batch records that are sent at once
+ * @param seconds that are measured, after as many for warming up
  * @param clients that begin when all of them are there
- * @param inFlight records that are not acknowledged at a time
- * @param rate records in a second at most; 0: as many as there can be
+ * @param inFlight how many times something has been sent that is not acknowledged, at a time
+ * @param rate how often something is sent in a second at most; 0: as often as can be
  */
-record Load(LogWay way, ByteSize size, int seconds, int clients, int inFlight, int rate) {
+record Load(LogWay way, ByteSize size, int batch, int seconds, int clients, int inFlight, int rate) {
     /** The time at which it was sent. */
     static final int LEAST_SIZE = Long.BYTES;
 
@@ -22,7 +23,7 @@ record Load(LogWay way, ByteSize size, int seconds, int clients, int inFlight, i
     private static final int MOST_WINDOW = 256;
 
     /** What keeps a broker busy: many small ones, or some large ones. */
-    static int window(ByteSize size) {
-        return Math.clamp(WINDOW / size.bytes(), LEAST_WINDOW, MOST_WINDOW);
+    static int window(ByteSize size, int batch) {
+        return Math.clamp(Math.min(WINDOW / size.bytes(), MOST_WINDOW) / batch, LEAST_WINDOW, MOST_WINDOW);
     }
 }

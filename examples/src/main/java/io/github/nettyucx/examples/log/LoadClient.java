@@ -38,6 +38,8 @@ final class LoadClient {
     private final Load load;
     private final Histogram latency = new Histogram(LONGEST_NANOS, HISTOGRAM_DIGITS);
     private final Promise<Void> over = ImmediateEventExecutor.INSTANCE.newPromise();
+    private final byte[] payload;
+    private final ByteBuffer head;
     private long measuredFrom;
     private long until;
 
@@ -45,6 +47,8 @@ final class LoadClient {
         this.transport = transport;
         this.broker = broker;
         this.load = load;
+        payload = new byte[load.size().bytes()];
+        head = ByteBuffer.wrap(payload);
     }
 
     /** @throws ExampleFailure if it fails, in words */
@@ -67,7 +71,7 @@ final class LoadClient {
     }
 
     private void begin() {
-        measuredFrom = System.nanoTime() + TimeUnit.SECONDS.toNanos(load.seconds()) / 2;
+        measuredFrom = System.nanoTime() + TimeUnit.SECONDS.toNanos(load.seconds());
         until = measuredFrom + TimeUnit.SECONDS.toNanos(load.seconds());
     }
 
@@ -83,16 +87,21 @@ final class LoadClient {
                 new Sending(connection, producer).run();
                 await(over);
                 var after = await(connection.statistics());
-                await(producer.send(record(LAST)));
-                return LogResult.of(latency, load.size().bytes(), TimeUnit.SECONDS.toNanos(load.seconds()),
-                        after.records() - before.records(), after.cpuNanos() - before.cpuNanos());
+                await(producer.send(records(LAST)));
+                return LogResult.of(latency, load.size().bytes(), TimeUnit.SECONDS.toNanos(load.seconds()))
+                        .withBroker(before, after);
             }
         }
     }
 
-    private ByteBuf record(long time) {
-        return Records.encode(PooledByteBufAllocator.DEFAULT,
-                ByteBuffer.allocate(load.size().bytes()).putLong(0, time).array());
+    /** As many as are sent at once. */
+    private ByteBuf records(long time) {
+        head.putLong(0, time);
+        var records = PooledByteBufAllocator.DEFAULT.directBuffer(load.batch() * (Records.HEADER + payload.length));
+        for (var i = 0; i < load.batch(); i++) {
+            Records.encode(records, payload);
+        }
+        return records;
     }
 
     private final class Sending {
@@ -116,14 +125,14 @@ final class LoadClient {
         private void send() {
             var begun = System.nanoTime();
             underWay++;
-            producer.send(record(begun)).addListener(acknowledged -> {
+            producer.send(records(begun)).addListener(acknowledged -> {
                 underWay--;
                 var now = System.nanoTime();
                 if (!acknowledged.isSuccess()) {
                     over.tryFailure(acknowledged.cause());
                 } else if (now < until) {
                     if (now >= measuredFrom) {
-                        latency.recordValue(now - begun);
+                        latency.recordValueWithCount(now - begun, load.batch());
                     }
                     sendNext(begun);
                 } else if (underWay == 0) {
@@ -164,7 +173,7 @@ final class LoadClient {
             }
             await(over);
             closing.run();
-            return LogResult.of(latency, load.size().bytes(), TimeUnit.SECONDS.toNanos(load.seconds()), 0, 0);
+            return LogResult.of(latency, load.size().bytes(), TimeUnit.SECONDS.toNanos(load.seconds()));
         }
     }
 

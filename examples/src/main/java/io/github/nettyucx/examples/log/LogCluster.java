@@ -5,41 +5,75 @@ import io.github.nettyucx.examples.ChildProcess;
 import io.github.nettyucx.examples.ExampleFailure;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A broker on this host, and its clients, each a process of its own. */
+/** A broker on this host, its followers, and its clients, each a process of its own. */
 final class LogCluster implements AutoCloseable {
     private static final String LISTENING = "listening ";
     private static final String RESULT = "result ";
     private static final String FAILURE = "failure ";
     private static final List<String> REPORTS = List.of(LISTENING, RESULT, FAILURE, "progress ");
+    /** As those of the benchmarks: what is measured is not the system finding memory for a heap that grows. */
+    private static final List<String> JVM_OPTIONS = List.of("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m",
+            "-XX:+AlwaysPreTouch", "-Dio.netty.leakDetectionLevel=disabled");
     private static final long REPORT_SECONDS = 120;
     private static final long POLL_MILLIS = 200;
 
     private final String name;
     private final List<String> common;
+    private final List<ChildProcess> followers = new ArrayList<>();
     private final ChildProcess broker;
     private final String address;
 
     /**
      * @param name how messages speak of it
      * @param common arguments of all processes
-     * @param ofBroker its own
+     * @param ofBroker of all brokers
+     * @param files of the broker, and of each follower
      */
-    LogCluster(String name, List<String> common, List<String> ofBroker) throws InterruptedException {
+    LogCluster(String name, List<String> common, List<String> ofBroker, List<Path> files) throws InterruptedException {
         this.name = name;
         this.common = common;
-        broker = start("broker", ofBroker);
-        address = report(broker, LISTENING);
+        ChildProcess leader = null;
+        try {
+            var addresses = new ArrayList<String>();
+            for (var directory : files.subList(1, files.size())) {
+                var follower = start("follower", serving(ofBroker, directory));
+                followers.add(follower);
+                addresses.add(report(follower, LISTENING));
+            }
+            var leading = serving(ofBroker, files.getFirst());
+            if (!addresses.isEmpty()) {
+                // What is measured is never acknowledged by fewer.
+                leading.addAll(List.of("--follower", String.join(",", addresses), "--min-followers",
+                        Integer.toString(addresses.size())));
+            }
+            leader = start("broker", leading);
+            address = report(leader, LISTENING);
+        } catch (ExampleFailure | InterruptedException e) {
+            followers.forEach(ChildProcess::close);
+            if (leader != null) {
+                leader.close();
+            }
+            throw e;
+        }
+        broker = leader;
+    }
+
+    private static List<String> serving(List<String> ofBroker, Path directory) {
+        var arguments = new ArrayList<>(List.of("--server", "127.0.0.1:0", "--directory", directory.toString()));
+        arguments.addAll(ofBroker);
+        return arguments;
     }
 
     private ChildProcess start(String role, List<String> arguments) {
         var all = new ArrayList<>(arguments);
         all.addAll(common);
         all.add(RecordLog.CHILD_OPTION);
-        return ChildProcess.start("the " + name + " " + role, RecordLog.class, all,
+        return ChildProcess.start("the " + name + " " + role, List.of(), JVM_OPTIONS, RecordLog.class, all,
                 line -> REPORTS.stream().anyMatch(line::startsWith));
     }
 
@@ -68,7 +102,7 @@ final class LogCluster implements AutoCloseable {
     private String report(ChildProcess process, String wanted) throws InterruptedException {
         var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(REPORT_SECONDS);
         while (System.nanoTime() < deadline) {
-            if (process != broker && broker.endsWithin(0)) {
+            if (broker != null && process != broker && broker.endsWithin(0)) {
                 throw broker.endedEarly();
             }
             var line = process.nextReport(POLL_MILLIS);
@@ -94,5 +128,6 @@ final class LogCluster implements AutoCloseable {
     @Override
     public void close() {
         broker.close();
+        followers.forEach(ChildProcess::close);
     }
 }

@@ -1,116 +1,170 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.log;
 
-import static io.github.nettyucx.examples.TextTable.decimals;
-import static io.github.nettyucx.examples.TextTable.whole;
-
 import io.github.nettyucx.examples.ByteSize;
 import io.github.nettyucx.examples.Progress;
 import io.github.nettyucx.examples.Setting;
-import io.github.nettyucx.examples.TextTable;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.Consumer;
 
-/** Measures each way with a broker of its own, and puts the results next to each other. */
+/** Measures each way with a broker of its own. */
 final class LogComparison {
-    private static final int PRODUCERS = 5;
-    private static final int PACED = 1000;
-    private static final double FEW = 10;
+    /** What is compared. */
+    record Plan(List<LogTable> tables, List<Setting> settings, List<LogWay> ways, List<ByteSize> sizes,
+                List<Integer> batches, List<Integer> replicas) { }
 
-    /** One line of the table. */
-    record Row(Setting setting, LogWay way, ByteSize size, LogResult one, LogResult busy, List<LogResult> many,
-               LogResult received) {
-    }
+    static final int PRODUCERS = 5;
+    /** Of the records that are sent several at a time. */
+    static final ByteSize BATCHED = new ByteSize(32);
+    /** Of those that several brokers have. */
+    static final ByteSize REPLICATED = new ByteSize(512);
+    private static final int PACED = 1000;
+    private static final int WITHOUT_LIMIT = 0;
 
     private final List<String> ofBroker;
     private final Path directory;
     private final int seconds;
     private final Progress progress;
+    private final Consumer<LogRow> rows;
 
     /**
      * @param directory for the brokers' files; {@code null}: one that is made, and deleted
      * @param ofBroker arguments beside that
+     * @param rows receives each as it comes
      */
-    LogComparison(Path directory, List<String> ofBroker, int seconds, Progress progress) {
+    LogComparison(Path directory, List<String> ofBroker, int seconds, Progress progress, Consumer<LogRow> rows) {
         this.directory = directory;
         this.ofBroker = ofBroker;
         this.seconds = seconds;
         this.progress = progress;
+        this.rows = rows;
     }
 
-    /** @param rows receives each as it comes; keeps what there is if a later one fails */
-    void run(List<Setting> settings, List<LogWay> ways, List<ByteSize> sizes, List<Row> rows)
-            throws InterruptedException {
-        for (var size : sizes) {
-            for (var setting : settings) {
-                for (var way : ways) {
-                    if (way == LogWay.MESSAGE || RecordLog.hasMemory(setting)) {
-                        progress.begin(setting + ", " + way + ", " + size);
-                        try {
-                            rows.add(measure(setting, way, size));
-                        } finally {
-                            progress.end();
-                        }
+    void run(Plan plan) throws InterruptedException {
+        for (var table : plan.tables) {
+            switch (table) {
+                case PRODUCE -> {
+                    for (var size : plan.sizes) {
+                        each(plan, table, size.toString(), (setting, way) -> produced(setting, way, size));
+                    }
+                }
+                case BATCH -> {
+                    for (var batch : plan.batches) {
+                        each(plan, table, batch + " at once", (setting, way) -> batched(setting, way, batch));
+                    }
+                }
+                case REPLICAS -> {
+                    for (var replicas : plan.replicas) {
+                        each(plan, table, replicas + " replicas", (setting, way) -> replicated(setting, way, replicas));
+                    }
+                }
+                case CONSUME -> {
+                    for (var size : plan.sizes) {
+                        each(plan, table, size.toString(), (setting, way) -> consumed(setting, way, size));
                     }
                 }
             }
         }
     }
 
-    private Row measure(Setting setting, LogWay way, ByteSize size) throws InterruptedException {
-        var files = LogFiles.make(directory);
-        var broker = new ArrayList<>(List.of("--server", "127.0.0.1:0", "--directory", files.toString()));
-        broker.addAll(ofBroker);
-        try (var cluster = new LogCluster(setting + " " + way, setting.arguments(), broker)) {
-            var one = cluster.run(List.of(produce(way, size, 1, 1, 0))).getFirst();
-            progress.at(0.25);
-            var busy = cluster.run(List.of(produce(way, size, 1, Load.window(size), 0))).getFirst();
-            progress.at(0.5);
-            // Alone is alone.
-            var many = way == LogWay.EXCLUSIVE ? List.<LogResult>of()
-                    : cluster.run(Collections.nCopies(PRODUCERS, produce(way, size, PRODUCERS, Load.window(size), 0)));
-            progress.at(0.75);
-            var received = cluster.run(List.of(client("--consume", way, size, 2, 1, 0), produce(way, size, 2, 1, PACED)))
-                    .getFirst();
-            cluster.stop();
-            return new Row(setting, way, size, one, busy, many, received);
-        } finally {
-            LogFiles.delete(files);
+    @FunctionalInterface
+    private interface Measurement {
+        LogRow measure(Setting setting, LogWay way) throws InterruptedException;
+    }
+
+    private void each(Plan plan, LogTable table, String what, Measurement measurement) throws InterruptedException {
+        for (var setting : plan.settings) {
+            for (var way : plan.ways) {
+                // Consumers through memory are the same, whichever way records have come in.
+                var isAgain = table == LogTable.CONSUME && way == LogWay.SHARED && plan.ways.contains(LogWay.EXCLUSIVE);
+                if ((way == LogWay.MESSAGE || RecordLog.hasMemory(setting)) && !isAgain) {
+                    progress.begin(table + ": " + setting + ", " + way + ", " + what);
+                    try {
+                        var row = measurement.measure(setting, way);
+                        if (row != null) {
+                            rows.accept(row);
+                        }
+                    } finally {
+                        progress.end();
+                    }
+                }
+            }
         }
     }
 
-    private List<String> produce(LogWay way, ByteSize size, int clients, int inFlight, int rate) {
-        return client("--produce", way, size, clients, inFlight, rate);
+    // ------------------------------------------------------------------------------------------- one row
+
+    private LogRow produced(Setting setting, LogWay way, ByteSize size) throws InterruptedException {
+        return with(setting, way, 1, cluster -> {
+            var one = cluster.run(List.of(produce(way, size, 1, 1, 1, WITHOUT_LIMIT))).getFirst();
+            progress.at(0.25);
+            var busy = cluster.run(List.of(produce(way, size, 1, 1, Load.window(size, 1), WITHOUT_LIMIT))).getFirst();
+            progress.at(0.5);
+            // Alone is alone.
+            var many = way == LogWay.EXCLUSIVE ? List.<LogResult>of() : cluster.run(Collections.nCopies(PRODUCERS,
+                    produce(way, size, 1, PRODUCERS, Load.window(size, 1), WITHOUT_LIMIT)));
+            progress.at(0.75);
+            var received = cluster.run(List.of(client("--consume", way, size, "--clients", "2"),
+                    produce(way, size, 1, 2, 1, PACED))).getFirst();
+            return new LogRow(LogTable.PRODUCE, setting, way, size, 1, 1, one, busy, many, received);
+        });
     }
 
-    private List<String> client(String role, LogWay way, ByteSize size, int clients, int inFlight, int rate) {
-        return List.of(role, way.toString(), "--size", Integer.toString(size.bytes()),
-                "--seconds", Integer.toString(seconds), "--clients", Integer.toString(clients),
+    private LogRow batched(Setting setting, LogWay way, int batch) throws InterruptedException {
+        return with(setting, way, 1, cluster -> new LogRow(LogTable.BATCH, setting, way, BATCHED, batch, 1, null,
+                cluster.run(List.of(produce(way, BATCHED, batch, 1, Load.window(BATCHED, batch), WITHOUT_LIMIT)))
+                        .getFirst(), List.of(), null));
+    }
+
+    /** @return {@code null} if that cannot be: followers are written to by one-sided writes */
+    private LogRow replicated(Setting setting, LogWay way, int replicas) throws InterruptedException {
+        return replicas > 1 && !RecordLog.hasMemory(setting) ? null : with(setting, way, replicas, cluster -> {
+            var one = cluster.run(List.of(produce(way, REPLICATED, 1, 1, 1, WITHOUT_LIMIT))).getFirst();
+            progress.at(0.5);
+            var busy = cluster.run(List.of(produce(way, REPLICATED, 1, 1, Load.window(REPLICATED, 1), WITHOUT_LIMIT)))
+                    .getFirst();
+            return new LogRow(LogTable.REPLICAS, setting, way, REPLICATED, 1, replicas, one, busy, List.of(), null);
+        });
+    }
+
+    private LogRow consumed(Setting setting, LogWay way, ByteSize size) throws InterruptedException {
+        return with(setting, way, 1, cluster -> new LogRow(LogTable.CONSUME, setting, way, size, 1, 1,
+                cluster.run(List.of(client("--fetch", way, size))).getFirst(), null, List.of(), null));
+    }
+
+    @FunctionalInterface
+    private interface Work {
+        LogRow run(LogCluster cluster) throws InterruptedException;
+    }
+
+    private LogRow with(Setting setting, LogWay way, int brokers, Work work) throws InterruptedException {
+        var files = new ArrayList<Path>();
+        try {
+            for (var i = 0; i < brokers; i++) {
+                files.add(LogFiles.make(directory));
+            }
+            try (var cluster = new LogCluster(setting + " " + way, setting.arguments(), ofBroker, files)) {
+                var row = work.run(cluster);
+                cluster.stop();
+                return row;
+            }
+        } finally {
+            files.forEach(LogFiles::delete);
+        }
+    }
+
+    private List<String> produce(LogWay way, ByteSize size, int batch, int clients, int inFlight, int rate) {
+        return client("--produce", way, size, "--batch", Integer.toString(batch), "--clients", Integer.toString(clients),
                 "--in-flight", Integer.toString(inFlight), "--rate", Integer.toString(rate));
     }
 
-    // ------------------------------------------------------------------------------------------- the table
-
-    static String render(List<Row> rows) {
-        var table = new TextTable().left("transport").left("way").right("record").right("produce p50 µs").right("p99 µs")
-                .right("MB/s of one").right("MB/s of five").right("to consumer p50 µs").right("p99 µs")
-                .right("broker µs/record");
-        for (var row : rows) {
-            table.row(List.of(row.setting.toString(), row.way.toString(), row.size.toString(),
-                    decimals(row.one.p50Nanos() / 1e3), decimals(row.one.p99Nanos() / 1e3),
-                    rate(row.busy.megabytesPerSecond()),
-                    row.many.isEmpty() ? "–"
-                            : rate(row.many.stream().mapToDouble(LogResult::megabytesPerSecond).sum()),
-                    decimals(row.received.p50Nanos() / 1e3), decimals(row.received.p99Nanos() / 1e3),
-                    decimals(row.busy.brokerMicrosPerRecord())));
-        }
-        return table.render();
-    }
-
-    /** In MB/s: small records, and slow machines, make a few of them. */
-    static String rate(double megabytes) {
-        return megabytes < FEW ? decimals(megabytes) : whole(megabytes);
+    private List<String> client(String role, LogWay way, ByteSize size, String... others) {
+        var arguments = new ArrayList<>(List.of(role, way.toString(), "--size", Integer.toString(size.bytes()),
+                "--seconds", Integer.toString(seconds)));
+        arguments.addAll(List.of(others));
+        return arguments;
     }
 }

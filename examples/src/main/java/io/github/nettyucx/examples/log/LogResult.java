@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.log;
 
+import io.github.nettyucx.examples.log.protocol.Message;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -14,33 +15,69 @@ import org.HdrHistogram.AbstractHistogram;
  * @param nanos that this took
  * @param p50Nanos from the call to the acknowledgement, or to the receipt
  * @param p99Nanos the same
- * @param brokerRecords that the broker committed meanwhile
- * @param brokerCpuNanos that the broker's process was busy meanwhile
+ * @param broker what the broker did, from a little before that to a little after
+ * @param idle what it did while there was nothing to be received, and the client looked for it all the time
  */
-record LogResult(long records, long bytes, long nanos, long p50Nanos, long p99Nanos, long brokerRecords,
-                 long brokerCpuNanos) {
+record LogResult(long records, long bytes, long nanos, long p50Nanos, long p99Nanos, Broker broker, Idle idle) {
 
-    static LogResult of(AbstractHistogram latency, int size, long nanos, long brokerRecords, long brokerCpuNanos) {
+    /**
+     * @param records that it committed; for a consumer, that the client received
+     * @param cpuNanos that its process was busy
+     * @param turns of its event loop with work
+     */
+    record Broker(long records, long cpuNanos, long turns) {
+        static final Broker NONE = new Broker(0, 0, 0);
+
+        double microsPerRecord() {
+            return cpuNanos / 1e3 / records;
+        }
+    }
+
+    /**
+     * @param polls of the client
+     * @param nanos that they took
+     * @param cpuNanos of the broker's process
+     * @param turns of the broker's event loop with work
+     */
+    record Idle(long polls, long nanos, long cpuNanos, long turns) {
+        static final Idle NONE = new Idle(0, 0, 0, 0);
+
+        double percentOfProcessor() {
+            return 100.0 * cpuNanos / nanos;
+        }
+    }
+
+    static LogResult of(AbstractHistogram latency, int size, long nanos) {
         return new LogResult(latency.getTotalCount(), latency.getTotalCount() * size, nanos,
-                latency.getValueAtPercentile(50), latency.getValueAtPercentile(99), brokerRecords, brokerCpuNanos);
+                latency.getValueAtPercentile(50), latency.getValueAtPercentile(99), Broker.NONE, Idle.NONE);
+    }
+
+    LogResult withBroker(Message.Statistics before, Message.Statistics after) {
+        return withBroker(after.records() - before.records(), before, after);
+    }
+
+    LogResult withBroker(long handled, Message.Statistics before, Message.Statistics after) {
+        return new LogResult(records, bytes, nanos, p50Nanos, p99Nanos, new Broker(handled,
+                after.cpuNanos() - before.cpuNanos(), after.turns() - before.turns()), idle);
+    }
+
+    LogResult withIdle(Idle found) {
+        return new LogResult(records, bytes, nanos, p50Nanos, p99Nanos, broker, found);
     }
 
     double megabytesPerSecond() {
         return bytes * 1e3 / nanos;
     }
 
-    double brokerMicrosPerRecord() {
-        return brokerCpuNanos / 1e3 / brokerRecords;
-    }
-
     /** For the process that started this one. */
     String toLine() {
-        return Stream.of(records, bytes, nanos, p50Nanos, p99Nanos, brokerRecords, brokerCpuNanos).map(String::valueOf)
-                .collect(Collectors.joining(" "));
+        return Stream.of(records, bytes, nanos, p50Nanos, p99Nanos, broker.records, broker.cpuNanos, broker.turns,
+                idle.polls, idle.nanos, idle.cpuNanos, idle.turns).map(String::valueOf).collect(Collectors.joining(" "));
     }
 
     static LogResult parse(String line) {
         var numbers = Arrays.stream(line.split(" ")).mapToLong(Long::parseLong).toArray();
-        return new LogResult(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6]);
+        return new LogResult(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4],
+                new Broker(numbers[5], numbers[6], numbers[7]), new Idle(numbers[8], numbers[9], numbers[10], numbers[11]));
     }
 }

@@ -5,7 +5,6 @@ import io.github.nettyucx.examples.ByteSize;
 import io.github.nettyucx.examples.Choice;
 import io.github.nettyucx.examples.Console;
 import io.github.nettyucx.examples.Count;
-import io.github.nettyucx.examples.ExampleFailure;
 import io.github.nettyucx.examples.ExampleRunner;
 import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.Lane;
@@ -20,12 +19,15 @@ import io.github.nettyucx.examples.log.broker.LogBroker;
 import io.github.nettyucx.examples.log.cluster.ClusterSettings;
 import io.github.nettyucx.examples.log.cluster.Node;
 import io.github.nettyucx.examples.log.storage.Durability;
+import io.github.nettyucx.examples.log.storage.Records;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -44,6 +46,7 @@ import picocli.CommandLine.Option;
             "       ./run-example.sh log --demo [--seconds N]",
             "       ./run-example.sh log --connect HOST:PORT --produce WAY [OPTION]...",
             "       ./run-example.sh log --connect HOST:PORT --consume WAY [OPTION]...",
+            "       ./run-example.sh log --connect HOST:PORT --fetch WAY [OPTION]...",
             ""},
         sortOptions = false,
         footer = {
@@ -53,6 +56,7 @@ import picocli.CommandLine.Option;
             "",
             "Examples:",
             "  ./run-example.sh log",
+            "  ./run-example.sh log --table produce,consume --size 64,512 --json log.json",
             "  ./run-example.sh log --demo",
             "  ./run-example.sh log --way shared --size 32,1k --transport ucx",
             "  ./run-example.sh log --server 0.0.0.0:7777 --directory /var/lib/record-log",
@@ -63,6 +67,9 @@ public final class RecordLog extends PairCommand {
     private static final String NAME = "log";
     private static final int LEAST_NODES = 3;
     private static final int DEMO_SECONDS = 5;
+    private static final List<Integer> SIZES = List.of(32, 64, 512, 2 << 10, 8 << 10, 32 << 10, 128 << 10);
+    private static final List<Integer> BATCHES = List.of(1, 8, 64, 256);
+    private static final List<Integer> REPLICAS = List.of(1, 2, 3);
 
     @Option(names = "--connect", paramLabel = "HOST:PORT", converter = HostAndPort.Converter.class,
             description = "Measure with the broker at this address.")
@@ -75,6 +82,11 @@ public final class RecordLog extends PairCommand {
     @Option(names = "--consume", paramLabel = "WAY", converter = LogWay.Converter.class,
             description = "With --connect: read the records that a producer with --clients 2 appends.")
     private LogWay consume;
+
+    @Option(names = "--fetch", paramLabel = "WAY", converter = LogWay.Converter.class,
+            description = "With --connect: read records that are there already, one at a time, and then look for more in "
+                    + "vain.")
+    private LogWay fetch;
 
     @Option(names = "--directory", paramLabel = "DIR",
             description = "Where the broker keeps its files. Default on this host: a directory that is deleted in the end.")
@@ -132,13 +144,35 @@ public final class RecordLog extends PairCommand {
 
     @Option(names = "--size", paramLabel = "N[,N]", hideParamSyntax = true, split = ",",
             converter = ByteSize.Converter.class,
-            description = "Bytes in a record, from 8; several with commas. Default: 32,1k,8k,128k on this host, 1k "
-                    + "otherwise.")
+            description = "Bytes in a record, from 8; several with commas. Default: 32,64,512,2k,8k,32k,128k on this "
+                    + "host, 1k otherwise.")
     private List<ByteSize> sizes;
 
+    @Option(names = "--table", paramLabel = "NAME[,NAME]", hideParamSyntax = true, split = ",",
+            converter = LogTable.Converter.class,
+            description = "What to measure on this host: produce, batch, replicas, consume; several with commas. Default: "
+                    + "all.")
+    private List<LogTable> tables;
+
+    @Option(names = "--batch", paramLabel = "N[,N]", hideParamSyntax = true, split = ",",
+            converter = Count.OfThreads.class,
+            description = "Records that are sent at once; for the table batch several with commas. Default: 1,8,64,256 on "
+                    + "this host, 1 otherwise.")
+    private List<Long> batches;
+
+    @Option(names = "--replicas", paramLabel = "N[,N]", hideParamSyntax = true, split = ",",
+            converter = Count.OfReplicas.class,
+            description = "For the table replicas: brokers that have each record, 1 to 5; several with commas. Default: "
+                    + "1,2,3.")
+    private List<Long> replicas;
+
+    @Option(names = "--json", paramLabel = "FILE",
+            description = "Write what was measured on this host to this file, too.")
+    private Path json;
+
     @Option(names = "--seconds", paramLabel = "N", converter = Count.OfThreads.class,
-            description = "How long to measure; with --demo, how long each of its three parts takes. Default: 2; with --demo: "
-                    + "5.")
+            description = "How long to measure, after as long for warming up; with --demo, how long each of its three parts "
+                    + "takes. Default: 2; with --demo: 5.")
     private Long seconds;
 
     @Option(names = "--clients", paramLabel = "N", converter = Count.OfThreads.class,
@@ -146,11 +180,11 @@ public final class RecordLog extends PairCommand {
     private Long clients;
 
     @Option(names = "--in-flight", paramLabel = "N", converter = Count.OfThreads.class,
-            description = "With --produce: records that are not acknowledged at a time. Default: 1.")
+            description = "With --produce: how many times something has been sent that is not acknowledged. Default: 1.")
     private Long inFlight;
 
     @Option(names = "--rate", paramLabel = "N", converter = Count.OfWarmup.class,
-            description = "With --produce: records in a second at most. Default: 0, without a limit.")
+            description = "With --produce: how often something is sent in a second at most. Default: 0, without a limit.")
     private Long rate;
 
     @Option(names = "--lane", paramLabel = "NAME", converter = Choice.OfLane.class,
@@ -179,13 +213,21 @@ public final class RecordLog extends PairCommand {
         arguments().requirePort("--connect", connect);
         arguments().rejectWithout(TransportKind.UCX, transports, "--lane");
         arguments().rejectWithout(TransportKind.UCX, transports, "--wait");
-        if (connect == null && (produce != null || consume != null)) {
-            throw arguments().rejected((produce != null ? "--produce" : "--consume") + " means something only with "
-                    + "--connect. Without it --way says what to compare.");
+        var roles = Stream.of("--produce", "--consume", "--fetch").filter(arguments()::given).toList();
+        if (connect == null && !roles.isEmpty()) {
+            throw arguments().rejected(roles.getFirst() + " means something only with --connect. Without it --way says"
+                    + " what to compare.");
         }
-        if (connect != null && (produce == null) == (consume == null)) {
-            throw arguments().rejected("--connect needs either --produce or --consume, and a way.");
+        if (connect != null && roles.size() != 1) {
+            throw arguments().rejected("--connect needs either --produce or --consume or --fetch, and a way.");
         }
+        for (var option : server() == null && connect == null && !demo ? List.<String>of()
+                : List.of("--table", "--replicas", "--json")) {
+            if (arguments().given(option)) {
+                throw arguments().rejected(option + " is about what is compared on this host. Leave it out, or the rest.");
+            }
+        }
+        requireTables();
         if (followers != null && server() == null) {
             throw arguments().rejected("--follower means something only with --server, for the broker that leads.");
         }
@@ -223,6 +265,23 @@ public final class RecordLog extends PairCommand {
         }
     }
 
+    /** An option that is about one table needs that. */
+    private void requireTables() {
+        if (connect != null) {
+            if (batches != null && (produce == null || batches.size() > 1)) {
+                throw arguments().rejected("--batch with --connect means something only with --produce, and has one value"
+                        + " there.");
+            }
+            return;
+        }
+        for (var table : List.of(LogTable.BATCH, LogTable.REPLICAS)) {
+            if (arguments().given("--" + table) && tables != null && !tables.contains(table)) {
+                throw arguments().rejected("--" + table + " is about the table " + table + ", which is not among those"
+                        + " given. Add it to --table, or leave --" + table + " out.");
+            }
+        }
+    }
+
     private void requireCluster() {
         if ((cluster == null) != (nodes == null)) {
             throw arguments().rejected("--cluster and --nodes belong together: the cluster's name, and all its brokers, as"
@@ -252,7 +311,7 @@ public final class RecordLog extends PairCommand {
     @Override
     protected void run() throws InterruptedException {
         if (server() != null) {
-            arguments().rejectForServer("--size", "--seconds", "--clients", "--in-flight", "--rate", "--way");
+            arguments().rejectForServer("--size", "--seconds", "--clients", "--in-flight", "--rate", "--way", "--batch");
             var setting = theOneSetting();
             setting.apply();
             serve(LogBroker.start(setting.transport(), server(), brokerSettings()));
@@ -298,11 +357,17 @@ public final class RecordLog extends PairCommand {
         }
         var setting = theOneSetting();
         setting.apply();
-        var way = produce == null ? consume : produce;
-        var load = new Load(way, sizes == null ? new ByteSize(1 << 10) : sizes.getFirst(), seconds(), count(clients, 1),
-                count(inFlight, 1), count(rate, 0));
-        var client = new LoadClient(setting.transport(), connect, load);
-        measure(setting + " " + way, _ -> produce == null ? client.consume() : client.produce(), LogResult::toLine,
+        var way = Stream.of(produce, consume, fetch).filter(Objects::nonNull).findFirst().orElseThrow();
+        var load = new Load(way, sizes == null ? new ByteSize(1 << 10) : sizes.getFirst(),
+                batches == null ? 1 : Math.toIntExact(batches.getFirst()), seconds(), count(clients, 1), count(inFlight, 1),
+                count(rate, 0));
+        if (load.batch() * (long) (load.size().bytes() + Records.HEADER) > Records.MAX_LENGTH) {
+            throw arguments().rejected("--batch " + load.batch() + " of " + load.size() + " will not do: together they have"
+                    + " more than " + (Records.MAX_LENGTH >> 20) + " MiB, which can be sent at once.");
+        }
+        measure(setting + " " + way, _ -> fetch != null ? new FetchClient(setting.transport(), connect, load).fetch()
+                : produce != null ? new LoadClient(setting.transport(), connect, load).produce()
+                : new LoadClient(setting.transport(), connect, load).consume(), LogResult::toLine,
                 result -> report(setting, load, result));
     }
 
@@ -310,7 +375,7 @@ public final class RecordLog extends PairCommand {
         var table = new TextTable().left("transport").left("way").right("record").right("records").right("MB/s")
                 .right("p50 µs").right("p99 µs");
         table.row(List.of(setting.toString(), load.way().toString(), load.size().toString(),
-                TextTable.whole(result.records()), LogComparison.rate(result.megabytesPerSecond()),
+                TextTable.whole(result.records()), LogReport.rate(result.megabytesPerSecond()),
                 TextTable.decimals(result.p50Nanos() / 1e3), TextTable.decimals(result.p99Nanos() / 1e3)));
         Console.print(table.render());
     }
@@ -325,19 +390,26 @@ public final class RecordLog extends PairCommand {
         if (force) {
             ofBroker.add("--force");
         }
-        var rows = new ArrayList<LogComparison.Row>();
+        var plan = new LogComparison.Plan(tables == null ? Arrays.asList(LogTable.values()) : distinct(tables), settings,
+                ways == null ? Arrays.asList(LogWay.values()) : distinct(ways),
+                sizes == null ? SIZES.stream().map(ByteSize::new).toList() : distinct(sizes),
+                numbers(batches, BATCHES), numbers(replicas, REPLICAS));
+        var rows = new ArrayList<LogRow>();
         try {
-            new LogComparison(directory, ofBroker, seconds(), Progress.onTerminal()).run(settings,
-                    ways == null ? Arrays.asList(LogWay.values()) : distinct(ways),
-                    sizes == null ? List.of(32, 1 << 10, 8 << 10, 128 << 10).stream().map(ByteSize::new).toList()
-                            : distinct(sizes), rows);
-        } catch (ExampleFailure e) {
+            new LogComparison(directory, ofBroker, seconds(), Progress.onTerminal(), rows::add).run(plan);
+        } finally {
+            // What there is, also when something later has failed.
             if (!rows.isEmpty()) {
-                Console.print(LogComparison.render(rows));
+                Console.print(LogReport.render(rows));
+                if (json != null) {
+                    LogJson.write(json, seconds(), rows);
+                }
             }
-            throw e;
         }
-        Console.print(LogComparison.render(rows));
+    }
+
+    private static List<Integer> numbers(List<Long> given, List<Integer> otherwise) {
+        return given == null ? otherwise : distinct(given).stream().map(Math::toIntExact).toList();
     }
 
     private int seconds() {

@@ -21,17 +21,51 @@ class RecordLogCommandTest {
 
     @Test
     void comparesAllWays() throws Exception {
-        var outcome = ExampleProcess.run(RecordLog.class, "--seconds", "1", "--size", "256", "--segment", "1m",
-                "--directory", directory.toString()).assertClean();
+        var outcome = ExampleProcess.run(RecordLog.class, "--seconds", "1", "--size", "256", "--segment", "1m", "--table",
+                "produce", "--directory", directory.toString()).assertClean();
         var lines = outcome.out().lines().toList();
         assertEquals(6, lines.size(), outcome.out());
         assertRow(lines.get(2), "nio", "message", 10);
         assertRow(lines.get(3), "ucx", "message", 10);
         assertRow(lines.get(4), "ucx", "exclusive", 10);
         assertRow(lines.get(5), "ucx", "shared", 10);
+        assertNothingIsLeft();
+    }
+
+    private void assertNothingIsLeft() throws Exception {
         try (var left = Files.list(directory)) {
             assertEquals(List.of(), left.toList());
         }
+    }
+
+    /** Several at a time, several brokers, and consumers; and all of it as JSON. */
+    @Test
+    void measuresEachTableAndComparesWithTheTargets(@TempDir Path elsewhere) throws Exception {
+        var json = elsewhere.resolve("log.json");
+        var outcome = ExampleProcess.run(RecordLog.class, "--seconds", "1", "--size", "64", "--table",
+                "batch,replicas,consume", "--way", "message,exclusive", "--batch", "4", "--replicas", "1,2", "--directory",
+                directory.toString(), "--json", json.toString()).assertClean();
+        var tables = outcome.out().split("\n\n");
+        assertEquals(4, tables.length, outcome.out());
+        var rows = Arrays.stream(tables).map(table -> table.lines().skip(2).map(line -> Arrays.asList(line.split(" {2,}")))
+                .toList()).toList();
+        assertEquals(List.of(List.of("nio", "message", "32 B", "4"), List.of("ucx", "message", "32 B", "4"),
+                List.of("ucx", "exclusive", "32 B", "4")), heads(rows.get(0), 4));
+        // Over NIO nobody follows.
+        assertEquals(List.of(List.of("nio", "message", "512 B", "1"), List.of("ucx", "message", "512 B", "1"),
+                List.of("ucx", "exclusive", "512 B", "1"), List.of("ucx", "message", "512 B", "2"),
+                List.of("ucx", "exclusive", "512 B", "2")), heads(rows.get(1), 4));
+        assertEquals(List.of(List.of("nio", "message", "64 B"), List.of("ucx", "message", "64 B"),
+                List.of("ucx", "memory", "64 B")), heads(rows.get(2), 3));
+        assertEquals(List.of(List.of("latency of consume through memory, 64 B: of message over nio", "≤ 0.050"),
+                List.of("broker, while a consumer polls memory: % of a processor", "≤ 0.500")), heads(rows.get(3), 2));
+        var written = Files.readString(json);
+        assertTrue(written.contains("\"table\": \"consume\"") && written.contains("\"atMost\": 0.05"), written);
+        assertNothingIsLeft();
+    }
+
+    private static List<List<String>> heads(List<List<String>> rows, int columns) {
+        return rows.stream().map(row -> row.subList(0, columns)).toList();
     }
 
     /** Everything is measured, but that five have a partition for themselves. */

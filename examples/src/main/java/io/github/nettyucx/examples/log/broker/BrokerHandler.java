@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.log.broker;
 
+import io.github.nettyucx.channel.UcxEventLoop;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.github.nettyucx.examples.Explanation;
 import io.github.nettyucx.examples.HostAndPort;
@@ -18,6 +19,7 @@ import io.github.nettyucx.examples.log.protocol.Message.Locate;
 import io.github.nettyucx.examples.log.protocol.Message.OpenSlots;
 import io.github.nettyucx.examples.log.protocol.Message.OpenTopic;
 import io.github.nettyucx.examples.log.protocol.Message.Produce;
+import io.github.nettyucx.examples.log.protocol.Message.Released;
 import io.github.nettyucx.examples.log.protocol.Message;
 import io.github.nettyucx.memory.UcxMemoryNotification;
 import io.netty.buffer.Unpooled;
@@ -157,6 +159,8 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
             }
             case Fetch m -> withPartition(m.request(), m.partition(), partition -> partition.fetch(this, m));
             case Full m -> withPartition(Message.UNASKED, m.partition(), partition -> partition.full(this, m));
+            case Released m -> withPartition(Message.UNASKED, m.partition(),
+                    partition -> partition.released(this, m.generation()));
             case Leave m -> withPartition(m.request(), m.partition(), partition -> partition.leave(this, m.request()));
             case Access m -> withMemory(m.request(), m.partition(),
                     partition -> partition.access(this, m.request(), m.mode()));
@@ -231,6 +235,7 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
         return new Message.Statistics(request,
                 topics.partitions().stream().mapToLong(Partition::committedRecords).sum(),
                 topics.partitions().stream().mapToLong(Partition::committedBytes).sum(), process.getProcessCpuTime(),
+                context.channel().eventLoop() instanceof UcxEventLoop loop ? loop.metrics().progressCallsWithWork() : 0,
                 topics.followersInSync());
     }
 

@@ -79,7 +79,7 @@ final class ExclusiveInbound extends Inbound {
     }
 
     @Override
-    void remove(Peer peer) {
+    void removed(Peer peer) {
         if (peer == holder) {
             holder = null;
         }

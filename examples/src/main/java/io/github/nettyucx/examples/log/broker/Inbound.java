@@ -10,8 +10,9 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Memory that producers write records of one segment into, at the places where they will lie in the file. It is used for one
- * segment only: what a producer writes too late is never read.
+ * Memory that producers write records of one segment into, at the places where they will lie in the file. When a segment is
+ * full, and nobody has left while it was written, the memory is used for another one. In all other cases it is not: what a
+ * producer writes too late is never read.
  */
 abstract sealed class Inbound permits ExclusiveInbound, SharedInbound {
 
@@ -36,6 +37,7 @@ abstract sealed class Inbound permits ExclusiveInbound, SharedInbound {
     final UcxMemory memory;
     final long capacity;
     final Commits commits;
+    private boolean abandoned;
 
     Inbound(UcxMemory memory, long capacity, Commits commits) {
         this.memory = memory;
@@ -58,14 +60,29 @@ abstract sealed class Inbound permits ExclusiveInbound, SharedInbound {
     abstract Collection<Peer> members();
 
     /** Takes the access from one. */
-    abstract void remove(Peer peer);
+    final void remove(Peer peer) {
+        abandoned = true;
+        removed(peer);
+    }
+
+    abstract void removed(Peer peer);
+
+    /** Whether somebody has left, of whom something may be under way for which nobody answers. */
+    final boolean isAbandoned() {
+        return abandoned;
+    }
 
     /** Where a producer that comes now goes on. */
     abstract long position();
 
     /** Revokes the access of all. What came by message and was not committed is the caller's again. */
-    List<Sent> end() {
+    final List<Sent> end() {
         memory.close();
+        return stop();
+    }
+
+    /** The same, but the memory stays, with the access to it. */
+    List<Sent> stop() {
         return List.of();
     }
 }

@@ -53,6 +53,7 @@ final class Partition implements Inbound.Commits {
     private final Fetches fetches;
     private final ReadableMemory readable;
     private final CommitBuffer commits = new CommitBuffer();
+    private final RetiredMemory retired = new RetiredMemory();
     private final Watermark watermark;
     private final Followers followers;
     private Intake intake = Intake.MESSAGES;
@@ -159,7 +160,7 @@ final class Partition implements Inbound.Commits {
             if (end() == log.active().capacity()) {
                 end(SealReason.FULL);
             }
-            grant(mode, List.of(peer), request);
+            grant(mode, List.of(peer), request, null);
         } else if (inbound.members().contains(peer)) {
             peer.fail(request, ErrorCode.BAD_REQUEST, "this connection has access to the partition already");
         } else if (mode == AccessMode.SHARED && inbound instanceof SharedInbound shared) {
@@ -173,14 +174,15 @@ final class Partition implements Inbound.Commits {
         }
     }
 
-    private void grant(AccessMode mode, List<Peer> members, int request) {
+    /** @param kept memory that an earlier segment had; {@code null}: it takes some more */
+    private void grant(AccessMode mode, List<Peer> members, int request, UcxMemory kept) {
         var capacity = log.active().capacity();
         if (mode == AccessMode.EXCLUSIVE) {
-            var memory = settings.memory().allocate(capacity, UcxMemoryRight.WRITE);
+            var memory = kept != null ? kept : settings.memory().allocate(capacity, UcxMemoryRight.WRITE);
             inbound = new ExclusiveInbound(memory, capacity, end(), members.getFirst(), this);
         } else {
-            var memory = settings.memory().allocate(OrderWord.at(capacity) + Long.BYTES, UcxMemoryRight.WRITE,
-                    UcxMemoryRight.ATOMIC);
+            var memory = kept != null ? kept : settings.memory().allocate(OrderWord.at(capacity) + Long.BYTES,
+                    UcxMemoryRight.WRITE, UcxMemoryRight.ATOMIC);
             var shared = new SharedInbound(memory, capacity, end(), loop, settings.reservation(), this);
             members.forEach(shared::add);
             inbound = shared;
@@ -205,13 +207,20 @@ final class Partition implements Inbound.Commits {
     }
 
     void written(Peer peer, UcxMemoryNotification put) {
-        inbound.written(peer, put);
+        // Otherwise it is about a segment that had the memory before: its sender has been told that it is sealed.
+        if (OrderWord.isOf(generation, put.value())) {
+            inbound.written(peer, put);
+        }
     }
 
     void full(Peer peer, Message.Full full) {
         if (full.generation() == generation && inbound != null && inbound.members().contains(peer)) {
             inbound.full(peer, full.turn(), full.position());
         }
+    }
+
+    void released(Peer peer, int ended) {
+        retired.released(peer, ended);
     }
 
     void leave(Peer peer, int request) {
@@ -226,6 +235,7 @@ final class Partition implements Inbound.Commits {
     /** The access of a connection ends, by its will or with it. */
     void gone(Peer peer) {
         fetches.forget(peer);
+        retired.gone(peer);
         if (inbound != null && inbound.members().contains(peer)) {
             inbound.remove(peer);
             if (inbound.members().isEmpty()) {
@@ -322,6 +332,7 @@ final class Partition implements Inbound.Commits {
             inbound.end().forEach(this::refuse);
             inbound = null;
         }
+        retired.close();
     }
 
     // ------------------------------------------------------------------------------------------- the end of a segment
@@ -352,11 +363,13 @@ final class Partition implements Inbound.Commits {
             fail(e);
             return;
         }
-        readable.sealed();
         List<Inbound.Sent> again = List.of();
+        UcxMemory kept = null;
         if (ended != null) {
             byMemory.remove(ended.memory);
-            again = ended.end();
+            var reusable = reason == SealReason.FULL && !ended.isAbandoned();
+            again = reusable ? ended.stop() : ended.end();
+            kept = reusable ? reuse(ended) : null;
             // Behind the last acknowledgement: what has none then will have none.
             var sealed = new Sealed(number, generation, reason);
             var members = List.copyOf(ended.members());
@@ -364,13 +377,26 @@ final class Partition implements Inbound.Commits {
         }
         generation++;
         showReadable(false);
+        readable.sealed();
         if (ended != null && !ended.members().isEmpty()) {
-            grant(ended.mode(), List.copyOf(ended.members()), Message.UNASKED);
+            grant(ended.mode(), List.copyOf(ended.members()), Message.UNASKED, kept);
         } else {
+            retired.close();
             inbound = null;
             intake = Intake.MESSAGES;
         }
         again.forEach(sent -> produce(sent.peer(), sent.request(), sent.records()));
+    }
+
+    /** The memory of a full segment is kept. @return what the next segment is written into, or {@code null} */
+    private UcxMemory reuse(Inbound ended) {
+        if (ended.mode() == AccessMode.EXCLUSIVE) {
+            // Whoever has said that the next record does not fit, and has had all before it told, writes no more.
+            return ended.memory;
+        }
+        var next = retired.take();
+        retired.retire(ended.memory, generation, ended.members());
+        return next;
     }
 
     // ------------------------------------------------------------------------------------------- among several brokers
@@ -436,6 +462,7 @@ final class Partition implements Inbound.Commits {
         commits.drop();
         followers.forgetAll();
         readable.close();
+        retired.close();
         if (inbound != null) {
             byMemory.remove(inbound.memory);
             inbound.end().forEach(sent -> sent.records().release());
@@ -470,6 +497,7 @@ final class Partition implements Inbound.Commits {
         if (inbound != null) {
             inbound.end().forEach(sent -> sent.records().release());
         }
+        retired.close();
         readable.close();
         log.close();
     }

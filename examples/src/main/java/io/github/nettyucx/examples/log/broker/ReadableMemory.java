@@ -7,17 +7,21 @@ import io.github.nettyucx.memory.UcxMemoryRight;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.util.HashMap;
 import java.util.Map;
 
 /**
  * What consumers of one partition read without asking. The current segment has a copy in memory of its own, to which no
- * producer has access, and into which only what is committed comes. Sealed segments are mapped files.
+ * producer has access, and into which only what is committed comes. The next segment has the same memory: by the partition's
+ * word, which says of what segment it is, consumers find out that it has changed. Sealed segments are mapped files.
  */
 final class ReadableMemory {
     private final BrokerSettings settings;
     /** Of the current segment; {@code null} as long as nobody has asked for it. */
     private UcxMemory current;
+    /** Whether somebody has asked for it since the segment began. */
+    private boolean wanted;
     private final Map<SegmentFile, UcxMemory> sealed = new HashMap<>();
 
     ReadableMemory(BrokerSettings settings) {
@@ -38,6 +42,7 @@ final class ReadableMemory {
             current = settings.memory().allocate(segment.capacity(), UcxMemoryRight.READ);
             segment.read(current.segment().asByteBuffer().limit(segment.size()), 0);
         }
+        wanted = true;
         return current.exportKey();
     }
 
@@ -48,15 +53,22 @@ final class ReadableMemory {
         }
     }
 
-    /** The current segment has been sealed. Who reads it is refused from now on, and asks where to go on. */
+    /**
+     * Another segment has begun, of which the partition's word tells. Memory for which nobody has asked while there was the
+     * one before is given back: who still has it is refused, and asks where to go on.
+     */
     void sealed() {
-        if (current != null) {
+        if (current != null && !wanted) {
             current.close();
             current = null;
         }
+        wanted = false;
+        // Nothing of the new segment is seen by those who still see the word of the one before.
+        VarHandle.fullFence();
     }
 
     void close() {
+        wanted = false;
         sealed();
         sealed.values().forEach(UcxMemory::close);
         sealed.clear();

@@ -186,7 +186,7 @@ final class SharedInbound extends Inbound {
     }
 
     @Override
-    void remove(Peer peer) {
+    void removed(Peer peer) {
         members.remove(peer);
     }
 
@@ -196,7 +196,7 @@ final class SharedInbound extends Inbound {
     }
 
     @Override
-    List<Sent> end() {
+    List<Sent> stop() {
         stopTimeout();
         var unplaced = new ArrayList<Sent>();
         // In the order of their turns, which begin with the next one and may wrap around.
@@ -207,7 +207,6 @@ final class SharedInbound extends Inbound {
             }
         }
         unplaced.addAll(displaced);
-        super.end();
         return unplaced;
     }
 }

@@ -18,22 +18,27 @@ final class ExclusiveProducer extends MemoryProducer {
     }
 
     @Override
-    void begin(UcxRemoteMemory opened, long from, long end) {
-        memory = opened;
+    void begin(UcxRemoteMemory into, long from, long end) {
+        memory = into;
         position = from;
         completion = (request, value, cause) -> done(cause);
     }
 
     @Override
-    boolean write(Entry entry) {
-        if (entry.length > capacity() - position) {
+    void ended() {
+        // Nothing is done when an operation is, but to tell of a failure.
+    }
+
+    @Override
+    boolean write(Batch batch) {
+        if (batch.length > capacity() - position) {
             connection.handler().send(new Message.Full(partition, generation(), 0, position));
             return false;
         }
         var at = position;
-        position += entry.length;
-        memory.putAndNotify(at, entry.records.retainedDuplicate(), OrderWord.notification(0, entry.request), completion,
-                entry.request);
+        position += batch.length;
+        memory.putAndNotify(at, batch.records.retainedDuplicate(), OrderWord.notification(0, generation(), batch.request),
+                completion, batch.request);
         return true;
     }
 }

@@ -93,7 +93,12 @@ public final class LogConnection implements AutoCloseable {
 
     /** A consumer that asks for records by message. */
     public MessageConsumer messageConsumer(int partition, long offset) {
-        return new MessageConsumer(this, partition, offset);
+        return messageConsumer(partition, offset, MessageConsumer.MAX_BYTES);
+    }
+
+    /** @param maxBytes asked for at once, if one record has no more */
+    public MessageConsumer messageConsumer(int partition, long offset, int maxBytes) {
+        return new MessageConsumer(this, partition, offset, maxBytes);
     }
 
     /**
@@ -102,7 +107,12 @@ public final class LogConnection implements AutoCloseable {
      * @param offsets where to begin, of consecutive partitions
      */
     public Future<MemoryConsumer> memoryConsumer(int firstPartition, List<Long> offsets) {
-        return new MemoryConsumer(this, firstPartition, offsets).open();
+        return memoryConsumer(firstPartition, offsets, MessageConsumer.MAX_BYTES);
+    }
+
+    /** @param maxBytes read at once of a partition, if one record has no more */
+    public Future<MemoryConsumer> memoryConsumer(int firstPartition, List<Long> offsets, int maxBytes) {
+        return new MemoryConsumer(this, firstPartition, offsets, maxBytes).open();
     }
 
     /** Which broker leads, as the one that is asked knows it. */

@@ -17,9 +17,11 @@ import java.util.List;
  * Reads consecutive partitions out of the broker's memory: one get for the slots of all of them, which say how far each can
  * be read, and one for the records of each that has some. The broker is asked only where the next segment is. One poll at a
  * time.
+ * <p>
+ * The broker uses the memory of its current segment for the next one. So a slot is looked at once more when records of that
+ * segment have been read: they count if it is still the same.
  */
 public final class MemoryConsumer {
-    private static final int MAX_BYTES = 256 << 10;
 
     private enum State {
         /** It is not known where the next record is. */
@@ -31,15 +33,16 @@ public final class MemoryConsumer {
     }
 
     /** Where this consumer is in one partition. */
-    private static final class Place {
+    private final class Place {
         private final int partition;
+        private final OpenedMemory opened = new OpenedMemory(connection);
         private long offset;
         private State state = State.UNKNOWN;
         private UcxRemoteMemory memory;
         private int generation;
         private long position;
         private long readable;
-        private int wanted = MAX_BYTES;
+        private int wanted = maxBytes;
 
         Place(int partition, long offset) {
             this.partition = partition;
@@ -47,23 +50,28 @@ public final class MemoryConsumer {
         }
 
         void leave() {
-            if (memory != null) {
-                memory.close();
-                memory = null;
-            }
+            memory = null;
             state = State.UNKNOWN;
+        }
+
+        /** Where its slot lies. */
+        long slot() {
+            return (long) partition * SlotWord.BYTES;
         }
     }
 
     private final LogConnection connection;
     private final int first;
+    private final int maxBytes;
     private final List<Place> places = new ArrayList<>();
     private UcxRemoteMemory slots;
     private ByteBuf words;
 
-    MemoryConsumer(LogConnection connection, int first, List<Long> offsets) {
+    MemoryConsumer(LogConnection connection, int first, List<Long> offsets, int maxBytes) {
         this.connection = connection;
         this.first = first;
+        // Of a longer record it has to see how long it is.
+        this.maxBytes = Math.max(Records.HEADER, maxBytes);
         offsets.forEach(offset -> places.add(new Place(first + places.size(), offset)));
     }
 
@@ -78,7 +86,8 @@ public final class MemoryConsumer {
                     .addListener((Future<UcxRemoteMemory> opened) -> {
                         if (opened.isSuccess()) {
                             slots = opened.getNow();
-                            words = connection.channel().alloc().directBuffer(places.size() * SlotWord.BYTES);
+                            // The second half is for those that are looked at again.
+                            words = connection.channel().alloc().directBuffer(2 * places.size() * SlotWord.BYTES);
                             promise.trySuccess(this);
                         } else {
                             promise.tryFailure(opened.cause());
@@ -91,6 +100,13 @@ public final class MemoryConsumer {
     /** Of the next record of one of its partitions. For the listeners of {@link #poll}, and in between. */
     public long offset(int partition) {
         return places.get(partition - first).offset;
+    }
+
+    /** Goes on with another record. As {@link #offset}. */
+    public void seek(int partition, long next) {
+        var place = places.get(partition - first);
+        place.leave();
+        place.offset = next;
     }
 
     // ------------------------------------------------------------------------------------------- one poll
@@ -114,18 +130,16 @@ public final class MemoryConsumer {
         }
 
         void begin() {
-            words.clear();
-            slots.get((long) first * SlotWord.BYTES, words, places.size() * SlotWord.BYTES)
-                    .addListener((Future<ByteBuf> got) -> {
-                        if (!got.isSuccess()) {
-                            promise.tryFailure(got.cause());
-                            return;
-                        }
-                        for (var i = 0; i < places.size(); i++) {
-                            begin(places.get(i), words.getLongLE(i * SlotWord.BYTES));
-                        }
-                        done(null);
-                    });
+            slots.get((long) first * SlotWord.BYTES, words, 0, places.size() * SlotWord.BYTES, (id, value, cause) -> {
+                if (cause != null) {
+                    promise.tryFailure(cause);
+                    return;
+                }
+                for (var i = 0; i < places.size(); i++) {
+                    begin(places.get(i), words.getLongLE(i * SlotWord.BYTES));
+                }
+                done(null);
+            }, 0);
         }
 
         private void begin(Place place, long word) {
@@ -153,7 +167,7 @@ public final class MemoryConsumer {
                             return;
                         }
                         var located = (Message.Located) answered.getNow();
-                        connection.openMemory(located.key())
+                        place.opened.open(located.key())
                                 .addListener((Future<UcxRemoteMemory> opened) -> located(place, located, opened));
                     });
         }
@@ -182,23 +196,44 @@ public final class MemoryConsumer {
                 return;
             }
             var target = connection.channel().alloc().directBuffer(length);
-            place.memory.get(place.position, target, length).addListener((Future<ByteBuf> got) -> {
-                try {
-                    if (got.isSuccess()) {
-                        take(place, target);
-                        done(null);
-                    } else if (got.cause() instanceof UcxMemoryException) {
-                        place.leave();
-                        done(null);
-                    } else {
-                        done(got.cause());
-                    }
-                } catch (LogException e) {
-                    done(e);
-                } finally {
-                    target.release();
+            place.memory.get(place.position, target, 0, length, (id, value, cause) -> {
+                if (cause != null || place.state == State.SEALED) {
+                    got(place, target.writerIndex(length), cause);
+                } else {
+                    confirm(place, target.writerIndex(length));
                 }
-            });
+            }, 0);
+        }
+
+        /** What was read of the current segment is of that segment if its slot still says so. */
+        private void confirm(Place place, ByteBuf target) {
+            var index = (places.size() + place.partition - first) * SlotWord.BYTES;
+            slots.get(place.slot(), words, index, SlotWord.BYTES, (id, value, cause) -> {
+                if (cause == null && !SlotWord.isOf(place.generation, words.getLongLE(index))) {
+                    target.release();
+                    locate(place);
+                } else {
+                    got(place, target, cause);
+                }
+            }, 0);
+        }
+
+        private void got(Place place, ByteBuf target, Throwable cause) {
+            try {
+                if (cause == null) {
+                    take(place, target);
+                    done(null);
+                } else if (cause instanceof UcxMemoryException) {
+                    place.leave();
+                    done(null);
+                } else {
+                    done(cause);
+                }
+            } catch (LogException e) {
+                done(e);
+            } finally {
+                target.release();
+            }
         }
 
         private void take(Place place, ByteBuf bytes) throws LogException {
@@ -209,7 +244,7 @@ public final class MemoryConsumer {
             place.position += length - bytes.readableBytes();
             // A record that is longer than what was asked for.
             place.wanted = found.size() == before && bytes.readableBytes() >= Records.HEADER
-                    ? Math.max(MAX_BYTES, Records.length(bytes.nioBuffer(), 0)) : MAX_BYTES;
+                    ? Math.max(maxBytes, Records.length(bytes, bytes.readerIndex())) : maxBytes;
         }
 
         private void done(Throwable cause) {
@@ -230,7 +265,7 @@ public final class MemoryConsumer {
     /** Gives up its access. */
     public void close() {
         connection.run(() -> {
-            places.forEach(Place::leave);
+            places.forEach(place -> place.opened.close());
             slots.close();
             words.release();
         });

@@ -4,6 +4,7 @@ package io.github.nettyucx.examples.log.client;
 import io.github.nettyucx.examples.log.protocol.AccessMode;
 import io.github.nettyucx.examples.log.protocol.ErrorCode;
 import io.github.nettyucx.examples.log.protocol.Message;
+import io.github.nettyucx.examples.log.protocol.SealReason;
 import io.github.nettyucx.examples.log.storage.Records;
 import io.github.nettyucx.memory.UcxMemoryException;
 import io.github.nettyucx.memory.UcxMemoryException.Reason;
@@ -14,14 +15,16 @@ import io.netty.util.concurrent.Promise;
 import java.util.ArrayDeque;
 import java.util.EnumSet;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Set;
 
 /**
- * Writes records into the segment itself. When the segment is sealed, what has not been acknowledged of it is written again
+ * Writes records into the segment itself: what is sent in one turn of the event loop goes in a few writes, each with one
+ * notification and one acknowledgement. When the segment is sealed, what has not been acknowledged of it is written again
  * into the next one: the broker has said that it never will be. Its state belongs to the event loop.
  */
 abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser {
-    /** More wait until some are acknowledged. */
+    /** Records; more wait until some are acknowledged. */
     private static final int MAX_UNDER_WAY = 1024;
     private static final Set<Reason> SEALED = EnumSet.of(Reason.REVOKED, Reason.CLOSED, Reason.UNKNOWN_KEY);
 
@@ -30,44 +33,55 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser 
         OPENING,
         /** There is a segment to write into. */
         WRITING,
-        /** There was; the next record did not fit. */
+        /** There was; the next write did not fit. */
         FULL,
         /** All is over. */
         ENDED
     }
 
-    /** Records that have not been acknowledged. */
-    final class Entry implements ConnectionHandler.Waiting {
+    /** What is written at once, and has not been acknowledged. */
+    final class Batch implements ConnectionHandler.Waiting {
         final ByteBuf records;
         final int length;
-        private final Promise<Long> promise;
+        private final List<Gathering.Entry> entries;
         int request;
 
-        private Entry(ByteBuf records, Promise<Long> promise) {
-            this.records = records;
-            this.promise = promise;
+        private Batch(Gathering.Gathered gathered) {
+            records = gathered.records();
             length = records.readableBytes();
+            entries = gathered.entries();
         }
 
         @Override
         public void answered(Message.Answer answer) {
             if (remove()) {
-                promise.trySuccess(((Message.Produced) answer).offset());
-                progress();
+                // What the listeners send goes together.
+                answering = true;
+                var offset = ((Message.Produced) answer).offset();
+                for (var entry : entries) {
+                    entry.promise().trySuccess(offset);
+                    offset += entry.count();
+                }
+                answering = false;
+                progressSoon();
             }
         }
 
         @Override
         public void failed(Throwable cause) {
             if (remove()) {
-                promise.tryFailure(cause);
-                progress();
+                entries.forEach(entry -> entry.promise().tryFailure(cause));
+                progressSoon();
             }
         }
 
         private boolean remove() {
             // Nearly always the first: acknowledgements come in the order of the segment.
-            var removed = underWay.remove(this) || queue.remove(this);
+            var wasUnderWay = underWay.remove(this);
+            if (wasUnderWay) {
+                recordsUnderWay -= entries.size();
+            }
+            var removed = wasUnderWay || again.remove(this);
             if (removed) {
                 records.release();
             }
@@ -78,8 +92,14 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser 
     final LogConnection connection;
     final int partition;
     private final AccessMode mode;
-    private final ArrayDeque<Entry> queue = new ArrayDeque<>();
-    private final ArrayDeque<Entry> underWay = new ArrayDeque<>();
+    private final OpenedMemory opened;
+    private final Gathering queue;
+    /** What the last segment had no room for, in front of what has not been written at all. */
+    private final ArrayDeque<Batch> again = new ArrayDeque<>();
+    private final ArrayDeque<Batch> underWay = new ArrayDeque<>();
+    private int recordsUnderWay;
+    private boolean answering;
+    private boolean scheduled;
     private State state = State.OPENING;
     private int generation = -1;
     /** Of a segment; not known before the broker has answered. */
@@ -93,17 +113,22 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser 
         this.connection = connection;
         this.partition = partition;
         this.mode = mode;
+        opened = new OpenedMemory(connection);
+        queue = new Gathering(connection.channel().alloc());
     }
 
     // ------------------------------------------------------------------------------------------- for the ways to write
 
     /** There is a new segment. */
-    abstract void begin(UcxRemoteMemory opened, long position, long end);
+    abstract void begin(UcxRemoteMemory into, long position, long end);
+
+    /** It has been sealed: what is still told of operations on it means nothing any more. */
+    abstract void ended();
 
     /** @return whether it is under way; otherwise the segment has no room for it, and the broker has been told */
-    abstract boolean write(Entry entry);
+    abstract boolean write(Batch batch);
 
-    /** A record did not fit, as has turned out after it was begun. */
+    /** A batch did not fit, as has turned out after it was begun. */
     final void full() {
         if (state == State.WRITING) {
             state = State.FULL;
@@ -158,30 +183,27 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser 
     private void granted(Message.Granted granted, Promise<Producer> promise) {
         generation = granted.generation();
         capacity = granted.capacity();
-        connection.openMemory(granted.key()).addListener((Future<UcxRemoteMemory> opened) -> {
+        opened.open(granted.key()).addListener((Future<UcxRemoteMemory> opening) -> {
             if (granted.generation() != generation || state == State.ENDED) {
                 // Sealed meanwhile.
                 promise.trySuccess(this);
-                if (opened.isSuccess()) {
-                    opened.getNow().close();
-                }
                 return;
             }
-            if (!opened.isSuccess()) {
-                done(opened.cause());
+            if (!opening.isSuccess()) {
+                done(opening.cause());
                 if (state == State.ENDED) {
-                    promise.tryFailure(opened.cause());
+                    promise.tryFailure(opening.cause());
                 } else {
                     // The next key is on its way.
                     promise.trySuccess(this);
                 }
                 return;
             }
-            memory = opened.getNow();
+            memory = opening.getNow();
             begin(memory, granted.position(), capacity);
             state = State.WRITING;
             promise.trySuccess(this);
-            progress();
+            progress(true);
         });
     }
 
@@ -190,17 +212,31 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser 
         if (sealed.generation() != generation) {
             return;
         }
-        if (memory != null) {
-            memory.close();
-            memory = null;
+        if (sealed.reason() != SealReason.FULL) {
+            opened.forget();
+        } else if (mode == AccessMode.SHARED) {
+            release(sealed.generation());
         }
+        memory = null;
+        ended();
         // In their order, in front of what has not been written at all.
-        for (Iterator<Entry> last = underWay.descendingIterator(); last.hasNext();) {
-            queue.addFirst(last.next());
+        for (Iterator<Batch> last = underWay.descendingIterator(); last.hasNext();) {
+            again.addFirst(last.next());
         }
         underWay.clear();
+        recordsUnderWay = 0;
         if (state != State.ENDED) {
             state = State.OPENING;
+        }
+    }
+
+    /** Nothing of this producer's comes to a segment's memory any more: it may be used for another one. */
+    private void release(int ended) {
+        var released = new Message.Released(partition, ended);
+        if (memory == null) {
+            connection.handler().send(released);
+        } else {
+            memory.flush((id, value, cause) -> connection.handler().send(released), 0);
         }
     }
 
@@ -209,15 +245,21 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser 
         if (state == State.ENDED) {
             return;
         }
-        state = State.ENDED;
+        end();
         failure = cause;
         connection.handler().remove(partition, this);
         var all = new ArrayDeque<>(underWay);
-        all.addAll(queue);
-        all.forEach(entry -> entry.failed(cause));
+        all.addAll(again);
+        all.forEach(batch -> batch.failed(cause));
+        queue.fail(cause);
         if (closing != null) {
             closing.trySuccess(null);
         }
+    }
+
+    private void end() {
+        state = State.ENDED;
+        opened.close();
     }
 
     // ------------------------------------------------------------------------------------------- records
@@ -240,31 +282,55 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser 
             promise.tryFailure(failure != null ? failure : new IllegalStateException("the producer has been closed"));
             return;
         }
-        queue.addLast(new Entry(records, promise));
-        progress();
+        queue.add(records, promise);
+        if (queue.isEnough()) {
+            progress(false);
+        } else if (!answering) {
+            progressSoon();
+        }
     }
 
-    private void progress() {
-        while (state == State.WRITING && !queue.isEmpty() && underWay.size() < MAX_UNDER_WAY) {
-            var entry = queue.pollFirst();
-            if (entry.length > capacity) {
-                queue.addFirst(entry);
-                entry.failed(new BrokerException(ErrorCode.TOO_LARGE, "the records have " + entry.length
-                        + " bytes (expected: at most " + capacity + ", which a segment has)"));
-                return;
+    /** At once if nothing is under way, and otherwise with what else comes in this turn. */
+    private void progressSoon() {
+        if (underWay.isEmpty()) {
+            progress(true);
+        } else if (!scheduled) {
+            scheduled = true;
+            connection.loop().execute(() -> {
+                scheduled = false;
+                progress(true);
+            });
+        }
+    }
+
+    /** @param all whether a batch is written that others might still join */
+    private void progress(boolean all) {
+        while (state == State.WRITING && recordsUnderWay < MAX_UNDER_WAY) {
+            var batch = again.isEmpty() ? gather(all) : again.pollFirst();
+            if (batch == null) {
+                break;
             }
-            underWay.addLast(entry);
-            if (entry.request == Message.UNASKED) {
+            underWay.addLast(batch);
+            recordsUnderWay += batch.entries.size();
+            if (batch.request == Message.UNASKED) {
                 // With the same number again if it is written again.
-                entry.request = connection.handler().expect(entry);
+                batch.request = connection.handler().expect(batch);
             }
-            if (entry.request != Message.UNASKED && !write(entry)) {
+            if (batch.request != Message.UNASKED && !write(batch)) {
                 full();
             }
         }
-        if (closing != null && queue.isEmpty() && underWay.isEmpty()) {
+        if (closing != null && queue.isEmpty() && again.isEmpty() && underWay.isEmpty()) {
             leave();
         }
+    }
+
+    private Batch gather(boolean all) {
+        if (queue.isEmpty() || !all && !queue.isEnough()) {
+            return null;
+        }
+        var gathered = queue.take(capacity);
+        return gathered == null ? gather(all) : new Batch(gathered);
     }
 
     private void leave() {
@@ -272,7 +338,7 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser 
             closing.trySuccess(null);
             return;
         }
-        state = State.ENDED;
+        end();
         connection.ask(request -> new Message.Leave(request, partition)).addListener(_ -> {
             connection.handler().remove(partition, this);
             closing.trySuccess(null);
@@ -285,7 +351,7 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser 
         connection.run(() -> {
             if (closing == null) {
                 closing = promise;
-                progress();
+                progress(true);
             } else {
                 closing.addListener(_ -> promise.trySuccess(null));
             }

@@ -8,21 +8,29 @@ import java.util.List;
 
 /** Asks the broker for the records of one partition, from an offset on. One poll at a time. */
 public final class MessageConsumer {
-    private static final int MAX_BYTES = 256 << 10;
+    /** As much as is asked for at once, unless something else is said. */
+    static final int MAX_BYTES = 256 << 10;
 
     private final LogConnection connection;
     private final int partition;
+    private final int maxBytes;
     private volatile long offset;
 
-    MessageConsumer(LogConnection connection, int partition, long offset) {
+    MessageConsumer(LogConnection connection, int partition, long offset, int maxBytes) {
         this.connection = connection;
         this.partition = partition;
         this.offset = offset;
+        this.maxBytes = maxBytes;
     }
 
     /** Of the next record. */
     public long offset() {
         return offset;
+    }
+
+    /** Goes on with another record; not while it polls. */
+    public void seek(long next) {
+        offset = next;
     }
 
     /** The offset behind the last record that there is. */
@@ -43,7 +51,7 @@ public final class MessageConsumer {
      */
     public Future<List<LogRecord>> poll(int waitMillis) {
         var from = offset;
-        var asked = connection.ask(request -> new Message.Fetch(request, partition, from, MAX_BYTES, waitMillis));
+        var asked = connection.ask(request -> new Message.Fetch(request, partition, from, maxBytes, waitMillis));
         return connection.map(asked, answer -> {
             var records = ((Message.Fetched) answer).records();
             try {

@@ -14,46 +14,50 @@ final class SharedProducer extends MemoryProducer {
     private UcxRemoteMemory memory;
     private UcxCompletion reserved;
     private UcxCompletion written;
-    /** By their requests. */
-    private IntObjectMap<Entry> reserving = new IntObjectHashMap<>();
+    /** By their requests; {@code null} if there is no segment. */
+    private IntObjectMap<Batch> reserving;
 
     SharedProducer(LogConnection connection, int partition) {
         super(connection, partition, AccessMode.SHARED);
     }
 
     @Override
-    void begin(UcxRemoteMemory opened, long from, long end) {
-        memory = opened;
-        // Of this segment: what is still to come of the one before means nothing any more.
-        IntObjectMap<Entry> ours = new IntObjectHashMap<>();
+    void begin(UcxRemoteMemory into, long from, long end) {
+        memory = into;
+        IntObjectMap<Batch> ours = new IntObjectHashMap<>();
         reserving = ours;
         written = (request, value, cause) -> done(cause);
         reserved = (request, word, cause) -> {
-            var entry = ours.remove((int) request);
+            var batch = ours.remove((int) request);
             if (cause != null) {
                 done(cause);
-            } else if (entry != null && ours == reserving) {
-                write(entry, word);
+            } else if (batch != null && ours == reserving) {
+                write(batch, word);
             }
         };
     }
 
     @Override
-    boolean write(Entry entry) {
-        reserving.put(entry.request, entry);
-        memory.fetchAndAdd(OrderWord.at(capacity()), OrderWord.reserving(entry.length), reserved, entry.request);
+    void ended() {
+        reserving = null;
+    }
+
+    @Override
+    boolean write(Batch batch) {
+        reserving.put(batch.request, batch);
+        memory.fetchAndAdd(OrderWord.at(capacity()), OrderWord.reserving(batch.length), reserved, batch.request);
         return true;
     }
 
-    private void write(Entry entry, long word) {
+    private void write(Batch batch, long word) {
         var turn = OrderWord.turn(word);
         var position = OrderWord.position(word);
-        if (position > capacity() - entry.length) {
+        if (position > capacity() - batch.length) {
             connection.handler().send(new Message.Full(partition, generation(), turn, position));
             full();
             return;
         }
-        memory.putAndNotify(position, entry.records.retainedDuplicate(), OrderWord.notification(turn, entry.request), written,
-                entry.request);
+        memory.putAndNotify(position, batch.records.retainedDuplicate(),
+                OrderWord.notification(turn, generation(), batch.request), written, batch.request);
     }
 }

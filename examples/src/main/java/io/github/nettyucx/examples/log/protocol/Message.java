@@ -28,6 +28,12 @@ public sealed interface Message {
     /** A producer has found that its record does not fit, where its turn would have been. Needs no answer. */
     record Full(int partition, int generation, int turn, long position) implements Message { }
 
+    /**
+     * Of a segment that was full: all that this producer has begun in its memory is done, and nothing more comes. Needs no
+     * answer.
+     */
+    record Released(int partition, int generation) implements Message { }
+
     /** Gives up the access that the connection has. */
     record Leave(int request, int partition) implements Message { }
 
@@ -76,7 +82,8 @@ public sealed interface Message {
     record Fetched(int request, long next, ByteBuf records) implements Answer { }
 
     /**
-     * Comes unasked too, when a segment has been sealed and another one takes its place.
+     * Comes unasked too, when a segment has been sealed and another one takes its place. The key may be that of memory
+     * which an earlier segment had.
      *
      * @param position where an exclusive producer goes on
      * @param capacity where the segment ends; the word of order lies there
@@ -99,9 +106,11 @@ public sealed interface Message {
 
     /**
      * @param cpuNanos of the broker's process
+     * @param turns of its event loop in which there was something to take; 0 for transports that do not count them
      * @param followersInSync those that have all that is committed
      */
-    record Statistics(int request, long records, long bytes, long cpuNanos, int followersInSync) implements Answer { }
+    record Statistics(int request, long records, long bytes, long cpuNanos, long turns, int followersInSync)
+            implements Answer { }
 
     /**
      * @param epoch the number of the leadership; 0 for a broker that is no member of a cluster

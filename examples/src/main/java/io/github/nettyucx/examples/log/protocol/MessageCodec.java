@@ -21,6 +21,7 @@ import io.github.nettyucx.examples.log.protocol.Message.OpenSlots;
 import io.github.nettyucx.examples.log.protocol.Message.OpenTopic;
 import io.github.nettyucx.examples.log.protocol.Message.Produce;
 import io.github.nettyucx.examples.log.protocol.Message.Produced;
+import io.github.nettyucx.examples.log.protocol.Message.Released;
 import io.github.nettyucx.examples.log.protocol.Message.Sealed;
 import io.github.nettyucx.examples.log.protocol.Message.Slots;
 import io.github.nettyucx.examples.log.protocol.Message.Statistics;
@@ -85,7 +86,7 @@ public final class MessageCodec extends MessageToMessageCodec<ByteBuf, Message> 
                     .writeLong(m.readable()).writeBytes(m.key());
             case Slots m -> head.writeByte(16).writeInt(m.request()).writeBytes(m.key());
             case Statistics m -> head.writeByte(17).writeInt(m.request()).writeLong(m.records()).writeLong(m.bytes())
-                    .writeLong(m.cpuNanos()).writeInt(m.followersInSync());
+                    .writeLong(m.cpuNanos()).writeLong(m.turns()).writeInt(m.followersInSync());
             case Failed m -> writeText(head.writeByte(18).writeInt(m.request()).writeByte(m.code().ordinal()), m.text());
             case Sealed m -> head.writeByte(19).writeInt(m.partition()).writeInt(m.generation())
                     .writeByte(m.reason().ordinal());
@@ -96,6 +97,7 @@ public final class MessageCodec extends MessageToMessageCodec<ByteBuf, Message> 
                 m.epochs().forEach(entry -> head.writeLong(entry.epoch()).writeLong(entry.start()));
             }
             case Leader m -> writeText(head.writeByte(23).writeInt(m.request()).writeLong(m.epoch()), m.address());
+            case Released m -> head.writeByte(25).writeInt(m.partition()).writeInt(m.generation());
             case Adopted m -> head.writeByte(24).writeInt(m.request()).writeLong(m.next());
         }
         head.setInt(0, head.readableBytes() - LENGTH_BYTES + body.readableBytes());
@@ -141,7 +143,8 @@ public final class MessageCodec extends MessageToMessageCodec<ByteBuf, Message> 
             case 14 -> new Done(in.readInt());
             case 15 -> new Located(in.readInt(), in.readInt(), in.readLong(), in.readLong(), readBytes(in));
             case 16 -> new Slots(in.readInt(), readBytes(in));
-            case 17 -> new Statistics(in.readInt(), in.readLong(), in.readLong(), in.readLong(), in.readInt());
+            case 17 -> new Statistics(in.readInt(), in.readLong(), in.readLong(), in.readLong(), in.readLong(),
+                    in.readInt());
             case 18 -> new Failed(in.readInt(), constant(ErrorCode.values(), in), readText(in));
             case 19 -> new Sealed(in.readInt(), in.readInt(), constant(SealReason.values(), in));
             case 20 -> new FindLeader(in.readInt());
@@ -149,8 +152,9 @@ public final class MessageCodec extends MessageToMessageCodec<ByteBuf, Message> 
             case 22 -> new Adopt(in.readInt(), in.readInt(), in.readLong(), readEpochs(in));
             case 23 -> new Leader(in.readInt(), in.readLong(), readText(in));
             case 24 -> new Adopted(in.readInt(), in.readLong());
+            case 25 -> new Released(in.readInt(), in.readInt());
             default -> throw new CorruptedFrameException("a message is of kind " + kind
-                    + " (expected: 1 to 24): it is not the log's protocol, or another version");
+                    + " (expected: 1 to 25): it is not the log's protocol, or another version");
         };
     }
 

@@ -10,6 +10,8 @@ public final class OrderWord {
     public static final int TURNS = 1 << 16;
 
     private static final int SHIFT = 48;
+    private static final int GENERATION_SHIFT = 32;
+    private static final int GENERATIONS = 1 << 16;
 
     private OrderWord() {
     }
@@ -37,8 +39,14 @@ public final class OrderWord {
     }
 
     /** What a producer tells the broker along with its bytes. */
-    public static long notification(int turn, int request) {
-        return (long) turn << SHIFT | Integer.toUnsignedLong(request);
+    public static long notification(int turn, int generation, int request) {
+        return (long) turn << SHIFT | (long) (generation % GENERATIONS) << GENERATION_SHIFT
+                | Integer.toUnsignedLong(request);
+    }
+
+    /** Whether a notification is about the segment with this generation: memory is used for one after the other. */
+    public static boolean isOf(int generation, long notification) {
+        return (notification >>> GENERATION_SHIFT & GENERATIONS - 1) == generation % GENERATIONS;
     }
 
     public static int request(long notification) {

@@ -18,11 +18,13 @@ public final class PartitionLog implements AutoCloseable {
     private final int capacity;
     private final Durability durability;
     private final List<SegmentFile> segments = new ArrayList<>();
+    private final NextSegment next;
 
     private PartitionLog(Path directory, int capacity, Durability durability) {
         this.directory = directory;
         this.capacity = capacity;
         this.durability = durability;
+        next = new NextSegment(directory, capacity, durability);
     }
 
     /**
@@ -45,6 +47,7 @@ public final class PartitionLog implements AutoCloseable {
     }
 
     private void recover() throws IOException {
+        Files.deleteIfExists(next.file());
         List<Path> paths;
         try (var files = Files.list(directory)) {
             paths = files.filter(path -> path.getFileName().toString().endsWith(SegmentFile.SUFFIX)).sorted().toList();
@@ -55,10 +58,10 @@ public final class PartitionLog implements AutoCloseable {
             }
             segments.add(SegmentFile.scan(path));
         }
-        var next = 0L;
+        var nextOffset = 0L;
         if (!segments.isEmpty()) {
             var last = segments.getLast();
-            next = last.nextOffset();
+            nextOffset = last.nextOffset();
             if (last.size() == 0) {
                 segments.removeLast().delete();
             }
@@ -67,7 +70,7 @@ public final class PartitionLog implements AutoCloseable {
             segment.seal(durability);
         }
         // A segment of its own for each process: what was cut off is never mixed with what is new.
-        segments.add(SegmentFile.create(directory, next, capacity, durability));
+        segments.add(SegmentFile.create(directory, nextOffset, capacity, durability));
     }
 
     /** A segment that has another behind it was sealed before that began: it has records to its end. */
@@ -94,6 +97,9 @@ public final class PartitionLog implements AutoCloseable {
      */
     public void append(ByteBuffer records) throws IOException {
         active().append(records, durability);
+        if (active().size() > active().capacity() / 2) {
+            next.prepare();
+        }
     }
 
     /** Seals the active segment, and begins a new one. A segment without records stays as it is. */
@@ -102,7 +108,9 @@ public final class PartitionLog implements AutoCloseable {
             return active();
         }
         active().seal(durability);
-        segments.add(SegmentFile.create(directory, active().nextOffset(), capacity, durability));
+        var made = next.take();
+        segments.add(made == null ? SegmentFile.create(directory, active().nextOffset(), capacity, durability)
+                : SegmentFile.adopt(made, next.file(), active().nextOffset(), capacity, durability));
         return active();
     }
 
@@ -168,6 +176,7 @@ public final class PartitionLog implements AutoCloseable {
     @Override
     public void close() throws IOException {
         IOException failure = null;
+        next.close();
         for (var segment : segments) {
             try {
                 segment.close();

@@ -27,11 +27,16 @@ public final class Records {
             throw new IllegalArgumentException("payload: " + payload.length + " bytes (expected: at most " + MAX_PAYLOAD
                     + ")");
         }
+        return encode(allocator.directBuffer(HEADER + payload.length), payload);
+    }
+
+    /** Adds a record to a buffer. @return the buffer */
+    public static ByteBuf encode(ByteBuf target, byte[] payload) {
         var length = HEADER + payload.length;
         var crc = new CRC32C();
         updateInt(crc, length);
         crc.update(payload);
-        return allocator.directBuffer(length).writeInt((int) crc.getValue()).writeInt(length).writeBytes(payload);
+        return target.writeInt((int) crc.getValue()).writeInt(length).writeBytes(payload);
     }
 
     private static void updateInt(CRC32C crc, int value) {
@@ -48,20 +53,35 @@ public final class Records {
      * @return its length, or 0 if there is no whole, undamaged record
      */
     public static int check(ByteBuffer bytes, int at, int limit) {
+        return check(bytes.duplicate(), new CRC32C(), at, limit);
+    }
+
+    /**
+     * The same, of many.
+     *
+     * @param bytes whose position and limit are changed
+     */
+    private static int check(ByteBuffer bytes, CRC32C crc, int at, int limit) {
         if (limit - at < HEADER) {
             return 0;
         }
+        bytes.limit(limit);
         var length = length(bytes, at);
         if (length < HEADER || length > MAX_LENGTH || length > limit - at) {
             return 0;
         }
-        var crc = new CRC32C();
-        crc.update(bytes.slice(at + LENGTH_AT, length - LENGTH_AT));
+        crc.reset();
+        crc.update(bytes.limit(at + length).position(at + LENGTH_AT));
         return (int) crc.getValue() == bytes.getInt(at) ? length : 0;
     }
 
     /** What the record says of its length, true or not; there have to be {@link #HEADER} bytes. */
     public static int length(ByteBuffer bytes, int at) {
+        return bytes.getInt(at + LENGTH_AT);
+    }
+
+    /** The same. */
+    public static int length(ByteBuf bytes, int at) {
         return bytes.getInt(at + LENGTH_AT);
     }
 
@@ -72,8 +92,10 @@ public final class Records {
      */
     public static int count(ByteBuffer bytes, int from, int to) {
         var count = 0;
+        var view = bytes.duplicate();
+        var crc = new CRC32C();
         for (var at = from; at < to; count++) {
-            var length = check(bytes, at, to);
+            var length = check(view, crc, at, to);
             if (length == 0) {
                 return 0;
             }

@@ -7,8 +7,10 @@ import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Locale;
 
@@ -27,6 +29,8 @@ public final class SegmentFile implements AutoCloseable {
     private final long baseOffset;
     private final int capacity;
     private final SparseIndex index = new SparseIndex();
+    /** To look for a record; {@code null} until one was looked for. */
+    private ByteBuffer headers;
     private State state;
     private int size;
     private int count;
@@ -39,9 +43,31 @@ public final class SegmentFile implements AutoCloseable {
         this.state = state;
     }
 
+    private static Path path(Path directory, long baseOffset) {
+        return directory.resolve(String.format(Locale.ROOT, "%020d", baseOffset) + SUFFIX);
+    }
+
+    /** Gives a file of zeros, which has the full length, its name. */
+    static SegmentFile adopt(FileChannel channel, Path file, long baseOffset, int capacity, Durability durability)
+            throws IOException {
+        var path = path(file.getParent(), baseOffset);
+        try {
+            // Nothing is replaced: of an earlier end of the log there may be a file that has nothing to do with this one.
+            if (Files.exists(path)) {
+                throw new FileAlreadyExistsException(path.toString());
+            }
+            Files.move(file, path, StandardCopyOption.ATOMIC_MOVE);
+            durability.persist(file.getParent());
+        } catch (IOException e) {
+            channel.close();
+            throw e;
+        }
+        return new SegmentFile(path, channel, baseOffset, capacity, State.ACTIVE);
+    }
+
     /** @param capacity in bytes, the most that its records can have */
     static SegmentFile create(Path directory, long baseOffset, int capacity, Durability durability) throws IOException {
-        var path = directory.resolve(String.format(Locale.ROOT, "%020d", baseOffset) + SUFFIX);
+        var path = path(directory, baseOffset);
         var channel = FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ,
                 StandardOpenOption.WRITE);
         try {
@@ -174,13 +200,23 @@ public final class SegmentFile implements AutoCloseable {
         }
         var number = index.numberBefore(wanted);
         var position = index.positionBefore(wanted);
-        var header = ByteBuffer.allocate(Records.HEADER);
-        for (; number < wanted; number++) {
-            header.clear();
-            read(header, position);
-            position += Records.length(header, 0);
+        if (number < wanted) {
+            // All headers in between at once.
+            var from = position;
+            var headers = headers().limit(Math.min(SparseIndex.INTERVAL + Records.HEADER, size - from));
+            read(headers, from);
+            for (; number < wanted; number++) {
+                position += Records.length(headers, position - from);
+            }
         }
         return position;
+    }
+
+    private ByteBuffer headers() {
+        if (headers == null) {
+            headers = ByteBuffer.allocateDirect(SparseIndex.INTERVAL + Records.HEADER);
+        }
+        return headers.clear();
     }
 
     /**

@@ -5,7 +5,8 @@ import java.util.Arrays;
 
 /** Where in a segment some of its records begin. It is not stored: whoever reads the segment makes it again. */
 final class SparseIndex {
-    private static final int INTERVAL = 4096;
+    /** A record that has no entry begins less than so many bytes behind one that has. */
+    static final int INTERVAL = 4096;
 
     /** Numbers of records within the segment, and where they begin. */
     private int[] numbers = new int[16];

@@ -132,7 +132,9 @@ class LogKillTest {
     private void startBroker() throws Exception {
         // Producers take the first lane. Who looks what there is takes another.
         var lanes = "-Dio.github.nettyucx.lanes=" + (lane.equals("tcp") ? "tcp,shm,socket" : "shm,socket");
-        broker = BrokerProcess.start("the broker", List.of(lanes), LogFixture.ANY_PORT, directory);
+        broker = BrokerProcess.start("the broker", List.of(lanes), LogFixture.ANY_PORT, directory,
+                // So that there are many, and memory is used for one after the other.
+                "--segment", "16k");
     }
 
     // ------------------------------------------------------------------------------------------- one kill

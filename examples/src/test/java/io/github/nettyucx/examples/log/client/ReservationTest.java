@@ -75,7 +75,7 @@ class ReservationTest {
         /** @return what comes of it */
         Future<Message.Answer> write(long position, ByteBuf bytes, int turn) {
             return connection.ask(request -> {
-                memory.putAndNotify(position, bytes, OrderWord.notification(turn, request), null, 0);
+                memory.putAndNotify(position, bytes, OrderWord.notification(turn, granted.generation(), request), null, 0);
                 // Something has to be sent, and this does no harm: the answer that counts comes by the notification.
                 return new Message.Full(partition, -1, 0, 0);
             });

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log.storage;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+
+/**
+ * The file that will be the next segment of a partition, full of zeros: a thread of its own has the system find the memory,
+ * or the disk's blocks, for it, so that an append finds them there. If it is not done in time, it is for a later segment.
+ * All methods are for one thread.
+ */
+final class NextSegment {
+    /** Of the file until it gets its own name. A process that is killed may leave it. */
+    static final String NAME = "next";
+    private static final int PIECE = 256 << 10;
+    private static final Executor THREAD = Executors.newSingleThreadExecutor(
+            Thread.ofPlatform().daemon().name("log-next-segment").factory());
+
+    private final Path file;
+    private final int capacity;
+    private final Durability durability;
+    /** {@code null} as long as nobody has asked for it. Has {@code null} if it could not be made. */
+    private CompletableFuture<FileChannel> making;
+    private volatile boolean closed;
+
+    NextSegment(Path directory, int capacity, Durability durability) {
+        file = directory.resolve(NAME);
+        this.capacity = capacity;
+        this.durability = durability;
+    }
+
+    /** Begins to make it, unless that has been begun. */
+    void prepare() {
+        if (making == null) {
+            making = CompletableFuture.supplyAsync(this::make, THREAD);
+        }
+    }
+
+    private FileChannel make() {
+        FileChannel channel = null;
+        try {
+            channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
+                    StandardOpenOption.READ, StandardOpenOption.WRITE);
+            var zeros = ByteBuffer.allocateDirect(Math.min(PIECE, capacity));
+            for (var at = 0; at < capacity && !closed;) {
+                at += channel.write(zeros.clear().limit(Math.min(zeros.capacity(), capacity - at)), at);
+            }
+            if (!closed) {
+                durability.persist(channel);
+                return channel;
+            }
+        } catch (IOException e) {
+            // Whoever appends will be told why.
+        }
+        discard(channel);
+        return null;
+    }
+
+    private void discard(FileChannel channel) {
+        try {
+            if (channel != null) {
+                channel.close();
+            }
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            // It is made anew, or is removed when the log is opened.
+        }
+    }
+
+    /** @return the file, which has to be given its name; {@code null} if there is none yet */
+    FileChannel take() {
+        if (making == null || !making.isDone()) {
+            return null;
+        }
+        var made = making.join();
+        making = null;
+        return made;
+    }
+
+    Path file() {
+        return file;
+    }
+
+    /** Nothing is left of it. */
+    void close() {
+        if (making != null) {
+            closed = true;
+            discard(making.join());
+            making = null;
+        }
+    }
+}
