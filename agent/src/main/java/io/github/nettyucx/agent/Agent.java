@@ -3,6 +3,8 @@ package io.github.nettyucx.agent;
 
 import java.io.File;
 import java.lang.instrument.Instrumentation;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.util.Locale;
 
 /**
@@ -30,8 +32,10 @@ public final class Agent {
             String reason = reasonToStayAway();
             if (reason == null) {
                 AgentClassLoader loader = new AgentClassLoader(ownJar());
-                loader.loadClass(STARTER).getMethod("start", String.class, Instrumentation.class, ClassLoader.class)
-                        .invoke(null, arguments, instrumentation, loader);
+                // Not by a Method: the JVM would first make a class for each step of getting from its arguments to these.
+                MethodHandles.publicLookup().findStatic(loader.loadClass(STARTER), "start", MethodType.methodType(
+                        void.class, String.class, Instrumentation.class, ClassLoader.class))
+                        .invokeExact(arguments, instrumentation, (ClassLoader) loader);
             } else {
                 say(reason);
             }

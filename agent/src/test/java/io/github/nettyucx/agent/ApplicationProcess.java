@@ -2,6 +2,7 @@
 package io.github.nettyucx.agent;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -42,6 +43,13 @@ final class ApplicationProcess implements AutoCloseable {
         try (Stream<Path> jars = Files.list(Path.of(System.getProperty("io.github.nettyucx.test.nettys"), release))) {
             return jars.sorted().toList();
         }
+    }
+
+    /** The transport as an application has it on its class path, with a UCX: of this test's own class path. */
+    static List<Path> ownTransport() {
+        String all = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        return Arrays.stream(all.split(File.pathSeparator)).filter(entry -> entry.contains("/transport-ucx"))
+                .map(Path::of).toList();
     }
 
     static Path testClasses() {

@@ -54,7 +54,9 @@ enum ApplicationTransport {
         EventLoopGroup group(int loops) throws Exception {
             return Handlers.group(loops, factory());
         }
-    };
+    },
+    /** The application's own, not the agent's. */
+    UCX("io.github.nettyucx.channel.UcxEventLoopGroup", "io.github.nettyucx.channel.Ucx");
 
     /** What Netty 4.1 has not. */
     private static final class Handlers {
@@ -78,7 +80,7 @@ enum ApplicationTransport {
     /** In a relocated copy the package is another one, and this class names it in its own bytes. */
     private static String relocated(String name) {
         String root = EventLoopGroup.class.getPackageName().replaceFirst("\\.channel$", "");
-        return name == null ? null : root + name.substring("io.netty".length());
+        return name == null || !name.startsWith("io.netty") ? name : root + name.substring("io.netty".length());
     }
 
     EventLoopGroup group(int loops) throws Exception {

@@ -156,6 +156,13 @@ class LeftAsItWasTest {
                 "'repotr' is not known (expected: -javaagent:JAR, or -javaagent:JAR=report)");
     }
 
+    /** What is made ready ahead is nothing that anybody could see. */
+    @Test
+    void anApplicationThatMakesNoGroupGetsNoUcx() throws Exception {
+        assertEquals("ucx false\nnoted null\n",
+                ApplicationProcess.of(GroupOnlyLoaded.class).onNetty("4.1").withAgent("").run());
+    }
+
     /** The agent's entry is a class of Java 8. */
     @ParameterizedTest
     @ValueSource(ints = {8, 11, 17, 21})

@@ -5,7 +5,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -58,6 +60,17 @@ class TakeoverTest {
         String denied = application("4.1", "NIO").withAgent("").with("--illegal-native-access=deny").run();
         assertWorks(denied);
         assertTrue(denied.contains("\nclient UcxSocketChannel on Taken"), denied);
+    }
+
+    /** Two copies of the transport in one JVM, which have one UCX between them. */
+    @ParameterizedTest
+    @ValueSource(strings = {"NIO,UCX", "UCX,NIO"})
+    void theApplicationMayHaveATransportOfItsOwn(String transports) throws Exception {
+        String output = ApplicationProcess.of(SeveralTransports.class, transports.split(",")).onNetty("4.1")
+                .on(ApplicationProcess.ownTransport()).with("--enable-native-access=ALL-UNNAMED").withAgent("report").run();
+        assertTaken(output);
+        assertEquals(2, output.lines().filter("echoed 200"::equals).count(), output);
+        assertTrue(output.contains("\nclient UcxSocketChannel on UcxEventLoop\n"), output);
     }
 
     @Test

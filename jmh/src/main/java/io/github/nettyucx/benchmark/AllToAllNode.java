@@ -117,21 +117,29 @@ final class AllToAllNode implements AutoCloseable {
         }
     }
 
-    /** Until the JIT compilers of this process rest, within the bounds that other works have for that. */
+    /** Until the JIT compilers of this process rest and nothing gets faster, within the bounds that other works have for that. */
     void warmUp() throws InterruptedException {
         var compilers = new Compilers(ProcessHandle.current().pid());
         var nanos = (long) (task.scenario().seconds() * TimeUnit.SECONDS.toNanos(1));
         var begin = System.nanoTime();
         boolean rest;
+        boolean settled;
         long spent;
+        var rate = 0.0;
         do {
             var before = System.nanoTime();
             var compiled = compilers.nanos();
+            var receivedBefore = received.getOpaque();
             TimeUnit.NANOSECONDS.sleep((long) (Calibration.RESTS_FOR * nanos));
             var now = System.nanoTime();
             rest = compilers.nanos() - compiled < Calibration.RESTS * (now - before);
+            var rateBefore = rate;
+            rate = (double) (received.getOpaque() - receivedBefore) / (now - before);
+            // Compilers that get no processor rest as well.
+            settled = rate < Calibration.FASTER * rateBefore;
             spent = now - begin;
-        } while (spent < Calibration.COMPILED_AFTER * nanos || !rest && spent < Calibration.COMPILED_BEFORE * nanos);
+        } while (spent < Calibration.COMPILED_AFTER * nanos
+                || !(rest && settled) && spent < Calibration.COMPILED_BEFORE * nanos);
     }
 
     /** What comes in the time of a measurement. */

@@ -180,7 +180,7 @@ public final class NodeBuilder {
         return this;
     }
 
-    /** How long a thread spins for a response before it parks; 20 µs by default. */
+    /** How long a thread spins for a response before it parks, as long as responses come in that time; 20 µs by default. */
     public NodeBuilder requestSpin(Duration time) {
         requestSpin = Objects.requireNonNull(time, "time");
         return this;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.messaging;
 
+import io.github.nettyucx.channel.UcxEventLoop;
 import io.netty.channel.EventLoop;
 
 import java.time.Duration;
@@ -126,8 +127,8 @@ public final class Peer {
     // ------------------------------------------------------------------------------------------- requests
 
     /**
-     * Sends a request and waits for the response: the thread spins for the node's {@code requestSpin}, and then parks. Not for
-     * event loops.
+     * Sends a request and waits for the response: the thread spins for the node's {@code requestSpin}, and then parks. While
+     * that keeps being in vain it parks at once, and tries now and then. Not for event loops.
      *
      * @param timeout more than 0
      * @return the response, the caller's to release if its codec has a pool
@@ -163,7 +164,7 @@ public final class Peer {
             return (R) waiter.result();
         } finally {
             if (!reusable) {
-                outbox.waiter = new Waiter();
+                outbox.replaceWaiter();
             }
             outbox.end();
         }
@@ -260,6 +261,13 @@ public final class Peer {
         } catch (RejectedExecutionException e) {
             // The loops have been shut down under the node. What was sent stays where it is.
             Node.LOGGER.debug("Nothing can be sent to node {} any more.", id, e);
+        }
+    }
+
+    /** A thread that waited has been woken. It may have no processor but the one on which the loop would look for work. */
+    void makeWay() {
+        if (loop() instanceof UcxEventLoop loop && loop.inEventLoop()) {
+            loop.rest();
         }
     }
 

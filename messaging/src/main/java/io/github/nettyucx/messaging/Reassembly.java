@@ -11,6 +11,12 @@ final class Reassembly {
 
     /** At the same time: as many threads of the sender as may be in the middle of one. */
     private static final int MAX_MESSAGES = 1024;
+    /**
+     * How much all of them together may have before it has come, in bytes. Beyond that their memory grows as the bytes come,
+     * which copies them again: a peer that only announces gets no memory for it.
+     */
+    static final int MAX_AHEAD = 16 * 1024 * 1024;
+    static final int FIRST_PART = 4 * Fragments.LIMIT;
 
     private static final class Message {
 
@@ -18,12 +24,15 @@ final class Reassembly {
         private final int total;
         private final int kind;
         private final long begin;
+        /** How much it had before it came. */
+        private final int ahead;
 
-        private Message(ByteBuf bytes, int total, int kind, long begin) {
+        private Message(ByteBuf bytes, int total, int kind, long begin, int ahead) {
             this.bytes = bytes;
             this.total = total;
             this.kind = kind;
             this.begin = begin;
+            this.ahead = ahead;
         }
     }
 
@@ -37,6 +46,8 @@ final class Reassembly {
     private final int maxMessage;
     private final Sink sink;
     private final LongObjectMap<Message> messages = new LongObjectHashMap<>();
+    /** Of all of them. */
+    private int ahead;
 
     Reassembly(ByteBufAllocator allocator, int maxMessage, Sink sink) {
         this.allocator = allocator;
@@ -69,10 +80,11 @@ final class Reassembly {
                 throw new IllegalArgumentException("a message of " + total + " bytes (expected: up to " + maxMessage
                         + ", which is maxMessage of this node)");
             }
-            // It grows as the bytes come.
-            message = new Message(allocator.directBuffer(Math.min(total, 4 * Fragments.LIMIT), total), total,
-                    kindAndFirst & ~Fragments.FIRST, position);
+            int room = total <= MAX_AHEAD - ahead ? total : 0;
+            message = new Message(allocator.directBuffer(room == 0 ? Math.min(total, FIRST_PART) : room, total), total,
+                    kindAndFirst & ~Fragments.FIRST, position, room);
             messages.put(number, message);
+            ahead += room;
         }
         if (length > message.total - message.bytes.writerIndex()) {
             throw new IllegalArgumentException("a fragment is longer than the rest of its message");
@@ -80,6 +92,7 @@ final class Reassembly {
         message.bytes.writeBytes(buffer, begin + prefix, length);
         if (message.bytes.writerIndex() == message.total) {
             messages.remove(number);
+            ahead -= message.ahead;
             try {
                 sink.message(message.kind, type, message.bytes, 0, message.total);
             } finally {
@@ -91,6 +104,7 @@ final class Reassembly {
     void abort(long number) {
         Message message = messages.remove(number);
         if (message != null) {
+            ahead -= message.ahead;
             message.bytes.release();
         }
     }
@@ -109,5 +123,6 @@ final class Reassembly {
     void close() {
         messages.values().forEach(message -> message.bytes.release());
         messages.clear();
+        ahead = 0;
     }
 }

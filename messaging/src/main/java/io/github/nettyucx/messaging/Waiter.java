@@ -3,14 +3,20 @@ package io.github.nettyucx.messaging;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** A thread that waits for the answer to its request: it spins for a while, and then parks. */
+/** A thread that waits for the answer to its request: it spins for a while if that pays, and then parks. */
 final class Waiter extends Pending {
 
     private Thread thread;
     private Object response;
     private MessagingException failure;
+    private final WaiterSpin spin;
     private volatile boolean parked;
     private volatile boolean done;
+
+    /** @param spin of the thread */
+    Waiter(WaiterSpin spin) {
+        this.spin = spin;
+    }
 
     void begin() {
         thread = Thread.currentThread();
@@ -34,9 +40,11 @@ final class Waiter extends Pending {
 
     private void finish() {
         Thread waiting = thread;
+        Peer waitedFor = peer;
         done = true;
         if (parked) {
             LockSupport.unpark(waiting);
+            waitedFor.makeWay();
         }
     }
 
@@ -44,14 +52,20 @@ final class Waiter extends Pending {
      * @return whether there is an answer; otherwise the time is over, or the thread has been interrupted
      */
     boolean await(long spinNanos, long deadlineNanos) {
-        long spinEnd = System.nanoTime() + spinNanos;
-        while (!done) {
-            if (System.nanoTime() - spinEnd >= 0) {
-                return park(deadlineNanos);
+        long limit = spin.begin(spinNanos);
+        if (limit > 0) {
+            long spinEnd = System.nanoTime() + limit;
+            while (!done) {
+                if (System.nanoTime() - spinEnd >= 0) {
+                    spin.ended(false);
+                    return park(deadlineNanos);
+                }
+                Thread.onSpinWait();
             }
-            Thread.onSpinWait();
+            spin.ended(true);
+            return true;
         }
-        return true;
+        return park(deadlineNanos);
     }
 
     private boolean park(long deadlineNanos) {

@@ -29,11 +29,15 @@ class ReassemblyTest {
     }
 
     private void fragment(long number, int total, boolean first, int length, long position) {
+        fragment(reassembly, number, total, first, length, position);
+    }
+
+    private void fragment(Reassembly to, long number, int total, boolean first, int length, long position) {
         ByteBuf frame = allocator.directBuffer();
         try {
             frame.writeLongLE(number).writeIntLE(total).writeIntLE(first ? Frame.MESSAGE | Fragments.FIRST : Frame.MESSAGE)
                     .writeZero(length);
-            reassembly.fragment(TYPE, frame, 0, frame.writerIndex(), position);
+            to.fragment(TYPE, frame, 0, frame.writerIndex(), position);
         } finally {
             frame.release();
         }
@@ -59,6 +63,30 @@ class ReassemblyTest {
         assertEquals(200, reassembly.complete(200));
         reassembly.abort(1);
         assertEquals(List.of(), messages);
+    }
+
+    /** Growing copies. But what has only been announced must not take memory without a limit. */
+    @Test
+    void aMessageHasItsMemoryAtOnceAsLongAsNotTooMuchIsAnnounced() {
+        int total = 1024 * 1024;
+        int full = Reassembly.MAX_AHEAD / total;
+        int more = 10;
+        var large = new Reassembly(allocator, total, (kind, type, buffer, begin, end) -> messages.add("" + (end - begin)));
+        for (int round = 0; round < 2; round++) {
+            for (int i = 0; i < full + more; i++) {
+                fragment(large, i, total, true, 10, 0);
+            }
+            assertEquals(full * total + more * Reassembly.FIRST_PART, allocator.metric().usedDirectMemory());
+            fragment(large, 0, total, false, total - 10, 0);
+            assertEquals(round + 1, messages.size());
+            large.abort(1);
+            // What they had others may have.
+            fragment(large, 0, total, true, 10, 0);
+            fragment(large, 1, total, true, 10, 0);
+            assertEquals(full * total + more * Reassembly.FIRST_PART, allocator.metric().usedDirectMemory());
+            large.close();
+            assertEquals(0, allocator.metric().usedDirectMemory());
+        }
     }
 
     @Test

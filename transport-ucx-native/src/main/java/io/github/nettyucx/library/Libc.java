@@ -50,6 +50,10 @@ final class Libc {
     private Libc() {
     }
 
+    /** Does nothing but have this class initialized. */
+    static void prepare() {
+    }
+
     /** Opens a library and its dependencies, all symbols bound at once; throws with the linker's own explanation. */
     static MemorySegment dlopen(Path path) throws LibraryRejected {
         try (Arena arena = Arena.ofConfined()) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.library;
 
-import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -70,8 +69,12 @@ final class LibrarySearch {
     private Optional<UcxLibrary> inProcess() {
         Optional<Path> present = LoadedUcx.path();
         return present.flatMap(path -> attempt("process", path.toString(), () -> {
-            LOGGER.log(Level.WARNING, "UCX was loaded from " + path + " by something else in this process, so what this"
-                    + " transport sets before loading it has no effect: UCX may handle SIGSEGV in the JVM's place");
+            if (LoadedUcx.isOurs(path)) {
+                LOGGER.log(Level.DEBUG, "UCX was loaded from {0} by another copy of this transport", path);
+            } else {
+                LOGGER.log(Level.WARNING, "UCX was loaded from " + path + " by something else in this process, so what"
+                        + " this transport sets before loading it has no effect: UCX may handle SIGSEGV in the JVM's place");
+            }
             return LoadedUcx.adopt(path, "process");
         }));
     }
@@ -214,12 +217,8 @@ final class LibrarySearch {
         if (present.isEmpty()) {
             return LoadedUcx.open(library, version, origin);
         }
-        try {
-            if (Files.isSameFile(present.get(), library)) {
-                return LoadedUcx.adopt(library, origin);
-            }
-        } catch (IOException e) {
-            LOGGER.log(Level.DEBUG, "could not compare " + present.get() + " with " + library, e);
+        if (LoadedUcx.isSame(present.get(), library)) {
+            return LoadedUcx.adopt(library, origin);
         }
         throw new LibraryRejected("cannot be loaded, because another UCX is in this process already: " + present.get());
     }

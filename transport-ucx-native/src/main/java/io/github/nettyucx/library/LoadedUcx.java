@@ -4,6 +4,7 @@ package io.github.nettyucx.library;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -34,7 +35,33 @@ final class LoadedUcx {
      */
     static UcxLibrary open(Path library, Optional<UcxVersion> version, String origin) throws LibraryRejected {
         UcxEnvironment.apply(version.orElse(UcxVersion.MINIMUM));
-        return openHere(library, origin);
+        // Before it is loaded: whoever finds it in the process then finds the property as well.
+        System.setProperty(UcxLibrary.LOADED_PROPERTY, library.toString());
+        try {
+            return openHere(library, origin);
+        } catch (LibraryRejected e) {
+            System.clearProperty(UcxLibrary.LOADED_PROPERTY);
+            throw e;
+        }
+    }
+
+    /**
+     * Whether a libucp that is in the process was loaded by this transport, or by another copy of it in another class
+     * loader, such as the agent's. System properties are what all class loaders share, and nothing of another process.
+     */
+    static boolean isOurs(Path present) {
+        String loaded = System.getProperty(UcxLibrary.LOADED_PROPERTY);
+        return loaded != null && isSame(present, Path.of(loaded));
+    }
+
+    /** Also by another name. A file that is gone is the same under the same name. */
+    static boolean isSame(Path one, Path other) {
+        try {
+            return Files.isSameFile(one, other);
+        } catch (IOException e) {
+            LOGGER.log(Level.DEBUG, "could not compare " + one + " with " + other, e);
+            return false;
+        }
     }
 
     /** Uses a UCX that is in the process already. */

@@ -30,6 +30,11 @@ public final class UcxLibrary {
     public static final String PROPERTY = "io.github.nettyucx.library";
     /** The system property that names the directory below which bundled libraries are extracted. */
     public static final String WORKDIR_PROPERTY = "io.github.nettyucx.workdir";
+    /**
+     * The system property in which the path of a UCX stands that this transport has loaded. By it a second copy of this
+     * class, of another class loader, tells that one from a UCX that something else has loaded.
+     */
+    static final String LOADED_PROPERTY = "io.github.nettyucx.loaded";
 
     // Guarded by the class's monitor.
     private static UcxLibrary loaded;
@@ -71,6 +76,14 @@ public final class UcxLibrary {
         throw error;
     }
 
+    /**
+     * Binds the functions of the C library that loading takes, which the first call of {@link #load()} would do otherwise: in
+     * a JVM that has just started, a large part of what it takes. Looks for nothing, loads nothing, and logs nothing.
+     */
+    public static void prepare() {
+        Libc.prepare();
+    }
+
     /** Finds UCX's functions: those of libucp, and of libucs and libuct, on which it depends. */
     public SymbolLookup symbols() {
         return name -> Libc.dlsym(handle, name);
@@ -87,8 +100,9 @@ public final class UcxLibrary {
     }
 
     /**
-     * Where the library came from: {@code explicit}, {@code system}, {@code bundled}, or {@code process} when something
-     * else had loaded it before, which {@code auto} and {@code system} accept.
+     * Where the library came from: {@code explicit}, {@code system}, {@code bundled}, or {@code process} when it was
+     * in the process before, loaded by something else or by another copy of this class, which {@code auto} and
+     * {@code system} accept.
      */
     public String origin() {
         return origin;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.library;
 
+import java.io.File;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -29,6 +33,9 @@ final class LoadMain {
             if (wanted.contains("again")) {
                 loadAgain(e);
             }
+            if (wanted.contains("property")) {
+                System.out.println("property " + System.getProperty(UcxLibrary.LOADED_PROPERTY));
+            }
             System.exit(3);
             return;
         }
@@ -43,6 +50,7 @@ final class LoadMain {
                 case "exceptions" -> System.out.println("exceptions " + throwFromSignals());
                 case "environment" -> printEnvironment();
                 case "rendezvous" -> print("UCX_RNDV_THRESH");
+                case "copy" -> System.out.println("copy " + ofAnotherCopy());
                 case "symbols" -> System.out.println("symbols " + symbols(library));
                 case "virtual" -> { }
                 default -> throw new IllegalArgumentException(action);
@@ -54,6 +62,21 @@ final class LoadMain {
         AtomicReference<UcxLibrary> loaded = new AtomicReference<>();
         Thread.ofVirtual().start(() -> loaded.set(UcxLibrary.load())).join();
         return loaded.get();
+    }
+
+    /** What the same classes load in a class loader of their own, as an agent has them. */
+    private static String ofAnotherCopy() throws Exception {
+        List<URL> urls = new ArrayList<>();
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+            urls.add(Path.of(entry).toUri().toURL());
+        }
+        try (URLClassLoader loader = new URLClassLoader(urls.toArray(new URL[0]), ClassLoader.getPlatformClassLoader())) {
+            Class<?> copy = loader.loadClass(UcxLibrary.class.getName());
+            if (copy == UcxLibrary.class) {
+                throw new AssertionError("it is the same one");
+            }
+            return copy.getMethod("load").invoke(null).toString();
+        }
     }
 
     private static void loadAgain(UnsatisfiedLinkError first) {

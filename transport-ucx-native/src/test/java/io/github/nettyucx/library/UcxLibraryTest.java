@@ -210,6 +210,40 @@ class UcxLibraryTest {
         assertTrue(result.output().contains("was loaded from " + library + " by something else"), result.output());
     }
 
+    /** The agent has a copy, and so may the application have one. */
+    @Test
+    void knowsWhatAnotherCopyOfThisTransportHasLoaded() throws Exception {
+        Path directory = TestUcx.directory("1.22");
+        assertKnown(jvm().environment("LD_LIBRARY_PATH", directory), "process");
+        assertKnown(jvm().library("system").environment("LD_LIBRARY_PATH", directory), "process");
+        assertKnown(jvm().library("bundled").classPath(TestUcx.classPathEntry()), "bundled");
+        assertKnown(jvm().library(directory), "explicit");
+    }
+
+    private static void assertKnown(ChildJvm jvm, String origin) throws Exception {
+        ChildJvm.Result result = jvm.run("copy");
+        assertEquals("UCX 1.22.0 (" + origin + ") from " + result.line("path"), result.line("copy"), result.output());
+        assertFalse(result.output().contains("WARNING"), result.output());
+    }
+
+    /** The first copy has warned, and the second one has the same to say. */
+    @Test
+    void takesNothingForItsOwnThatACopyHasOnlyFound() throws Exception {
+        Path library = TestUcx.directory("1.22").resolve("libucp.so.0");
+        ChildJvm.Result result = jvm().environment("LD_PRELOAD", library).run("copy");
+        assertEquals("process", result.line("origin"), result.output());
+        assertEquals(2, result.output().lines().filter(line -> line.contains("by something else")).count(), result.output());
+    }
+
+    /** Nor what a copy was told to load, and could not. */
+    @Test
+    void takesNothingForItsOwnThatCouldNotBeLoaded() throws Exception {
+        Path odd = TestUcx.disguised(temporary.resolve("odd"), "1.15..");
+        ChildJvm.Result result = jvm().library(odd).run("property");
+        assertFailed(result, "calls its version 1.15..");
+        assertEquals("null", result.line("property"), result.output());
+    }
+
     @Test
     void doesNotLoadASecondCopyBesideOneThatIsInTheProcessAlready() throws Exception {
         Path preloaded = TestUcx.directory("1.16").resolve("libucp.so.0");

@@ -59,6 +59,7 @@ final class AdaptiveSpin {
     private int turns;
     private boolean late;
     private int lateSuccesses;
+    private boolean resting;
 
     AdaptiveSpin(long usualNanos) {
         this(usualNanos, System::nanoTime, new SplittableRandom()::nextInt);
@@ -95,6 +96,11 @@ final class AdaptiveSpin {
         }
     }
 
+    /** The next idle time is to begin with a sleep. It is no vain attempt: nobody knows whether work would have come. */
+    void rest() {
+        resting = true;
+    }
+
     /** The loop has found nothing. @return whether it should look again; otherwise it should sleep */
     boolean again() {
         if (turns == 0 && !begin()) {
@@ -114,7 +120,7 @@ final class AdaptiveSpin {
     }
 
     private boolean begin() {
-        if (usualNanos == 0) {
+        if (usualNanos == 0 || resting) {
             return false;
         }
         if (vain >= PATIENCE) {
@@ -135,6 +141,7 @@ final class AdaptiveSpin {
      */
     void slept(long nanos) {
         lastSleepNanos = nanos;
+        resting = false;
         if (turns > 0) {
             turns = 0;
             if (++vain > PATIENCE) {

@@ -201,6 +201,14 @@ public final class IoDriver {
         return pending;
     }
 
+    /**
+     * Another thread of the process has been given something to do, and may have no processor but the loop's: with
+     * {@link UcxWaitStrategy#ADAPTIVE} the loop sleeps, once, as soon as it has nothing to do.
+     */
+    public void rest() {
+        spin.rest();
+    }
+
     private boolean shouldPark() {
         return switch (waitStrategy) {
             case BUSY_SPIN -> false;

@@ -112,6 +112,16 @@ public class UcxEventLoop extends SingleThreadEventLoop {
         return driver.metrics();
     }
 
+    /**
+     * To be called on the loop by who has woken another thread of the process that may have no processor but the loop's:
+     * a loop that is {@link UcxWaitStrategy#ADAPTIVE} then sleeps as soon as it has nothing to do, and does not look for
+     * work before. Once; what comes wakes it.
+     */
+    public void rest() {
+        assert inEventLoop();
+        driver.rest();
+    }
+
     @Override
     public int registeredChannels() {
         return driver.channelCount();

@@ -56,6 +56,23 @@ public record ProcessIdentity(long host, long network, long ipc, long pid, long 
         return next;
     }
 
+    /*
+     * Written out, because the first connection asks for them: those that a record has by itself the JVM makes at the first
+     * call, of a dozen classes, which takes a process that has just started some milliseconds.
+     */
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof ProcessIdentity identity && process == identity.process && pid == identity.pid
+                && ipc == identity.ipc && network == identity.network && host == identity.host;
+    }
+
+    @Override
+    public int hashCode() {
+        // It is random, and of one process.
+        return Long.hashCode(process);
+    }
+
     /** The link says {@code net:[4026531840]}; the number is the namespace's inode. */
     private static long namespace(Path link, LongSupplier random) {
         try {

@@ -52,10 +52,6 @@ final class LinkTable implements Links, IdleCollector {
     /** Of so many processes it is known that links to them have failed. */
     static final int MAX_FAILURES = 256;
 
-    /** Of one peer's event loop, in one role. */
-    private record Key(LaneKind lane, boolean serving, Party peer) {
-    }
-
     private record FailureKey(LaneKind lane, ProcessIdentity process) {
     }
 
@@ -88,7 +84,7 @@ final class LinkTable implements Links, IdleCollector {
             CLOSED
         }
 
-        private final Key key;
+        private final PeerKey key;
         private final WorkerSide worker;
         private final byte[] address;
         private final long number;
@@ -98,7 +94,7 @@ final class LinkTable implements Links, IdleCollector {
         private int pins = 1;
         private long idleSinceNanos;
 
-        Half(Key key, WorkerSide worker, byte[] address, State state) {
+        Half(PeerKey key, WorkerSide worker, byte[] address, State state) {
             this.key = key;
             this.worker = worker;
             this.address = address;
@@ -179,7 +175,7 @@ final class LinkTable implements Links, IdleCollector {
 
         @Override
         public String toString() {
-            return key.lane + " link " + Long.toHexString(number) + " (" + state + ')';
+            return key.lane() + " link " + Long.toHexString(number) + " (" + state + ')';
         }
     }
 
@@ -187,7 +183,7 @@ final class LinkTable implements Links, IdleCollector {
     private final Executor later;
     private final LongSupplier random;
     private final LongSupplier clock;
-    private final Map<Key, Peer> peers = new HashMap<>();
+    private final Map<PeerKey, Peer> peers = new HashMap<>();
     /** Those that nobody uses; counted, because the loop asks each time before it sleeps. */
     private int idleHalves;
     private final Map<FailureKey, Failure> failures = new LinkedHashMap<>() {
@@ -216,7 +212,7 @@ final class LinkTable implements Links, IdleCollector {
         return number;
     }
 
-    private Peer peer(Key key) {
+    private Peer peer(PeerKey key) {
         return peers.computeIfAbsent(key, any -> new Peer());
     }
 
@@ -228,13 +224,13 @@ final class LinkTable implements Links, IdleCollector {
         }
     }
 
-    private void removeIfEmpty(Key key, Peer peer) {
+    private void removeIfEmpty(PeerKey key, Peer peer) {
         if (peer.isEmpty()) {
             peers.remove(key, peer);
         }
     }
 
-    private Half usable(Key key) {
+    private Half usable(PeerKey key) {
         Peer peer = peers.get(key);
         if (peer != null) {
             for (Half half : peer.halves) {
@@ -250,13 +246,13 @@ final class LinkTable implements Links, IdleCollector {
 
     @Override
     public LinkHalf held(LaneKind lane, Party client) {
-        Half half = usable(new Key(lane, true, client));
+        Half half = usable(new PeerKey(lane, true, client));
         return half == null ? null : half.pinned();
     }
 
     @Override
     public LinkHalf held(LaneKind lane, Party client, long own, long theirs) {
-        Peer peer = peers.get(new Key(lane, true, client));
+        Peer peer = peers.get(new PeerKey(lane, true, client));
         if (peer != null) {
             for (Half half : peer.halves) {
                 if (half.number == own && half.theirs == theirs) {
@@ -272,7 +268,7 @@ final class LinkTable implements Links, IdleCollector {
     @Override
     public LinkHalf accept(LaneKind lane, Party client, long theirs, byte[] peerAddress) throws LinkException {
         checkFailure(lane, client.process());
-        Key key = new Key(lane, true, client);
+        PeerKey key = new PeerKey(lane, true, client);
         Peer known = peers.get(key);
         if (known != null) {
             // The client makes a new one because it does not have its halves of these any more.
@@ -308,7 +304,7 @@ final class LinkTable implements Links, IdleCollector {
 
     @Override
     public LinkHalf match(LaneKind lane, Party server, long theirs) {
-        Peer peer = peers.get(new Key(lane, false, server));
+        Peer peer = peers.get(new PeerKey(lane, false, server));
         if (peer != null) {
             for (Half half : peer.halves) {
                 if (half.theirs == theirs && half.isUsable()) {
@@ -321,7 +317,7 @@ final class LinkTable implements Links, IdleCollector {
 
     @Override
     public void request(LaneKind lane, Party server, LinkRequest request) {
-        Key key = new Key(lane, false, server);
+        PeerKey key = new PeerKey(lane, false, server);
         Peer peer = peer(key);
         if (usable(key) == null && (peer.making != null || !peer.waiting.isEmpty())) {
             peer.waiting.add(request);
@@ -330,18 +326,18 @@ final class LinkTable implements Links, IdleCollector {
         }
     }
 
-    private void answer(Key key, Peer peer, LinkRequest request) {
+    private void answer(PeerKey key, Peer peer, LinkRequest request) {
         Half half = usable(key);
         if (half != null) {
             request.reuse(half.pinned(), half.theirs);
             return;
         }
         try {
-            checkFailure(key.lane, key.peer.process());
-            WorkerSide worker = factory.worker(key.lane, false, key.peer.process());
+            checkFailure(key.lane(), key.peer().process());
+            WorkerSide worker = factory.worker(key.lane(), false, key.peer().process());
             peer.making = new Half(key, worker, worker.address(), Half.State.OFFERED);
         } catch (LinkException | IOException | RuntimeException e) {
-            LinkException failure = e instanceof LinkException known ? known : failed(key.lane, key.peer.process(), e);
+            LinkException failure = e instanceof LinkException known ? known : failed(key.lane(), key.peer().process(), e);
             removeIfEmpty(key, peer);
             request.unavailable(failure.getMessage());
             return;
@@ -358,7 +354,7 @@ final class LinkTable implements Links, IdleCollector {
         } catch (IOException | RuntimeException e) {
             half.worker.retire();
             half.close();
-            throw failed(half.key.lane, half.key.peer.process(), e);
+            throw failed(half.key.lane(), half.key.peer().process(), e);
         }
         half.theirs = theirs;
         half.state = Half.State.CONFIRMED;
@@ -385,7 +381,7 @@ final class LinkTable implements Links, IdleCollector {
     }
 
     /** Each of them in a piece of work of its own: it may come to tell the application, which may close any other. */
-    private void goOn(Key key) {
+    private void goOn(PeerKey key) {
         Peer peer = peers.get(key);
         LinkRequest next = peer == null || peer.making != null ? null : peer.waiting.poll();
         if (next != null) {
@@ -429,7 +425,7 @@ final class LinkTable implements Links, IdleCollector {
 
     @Override
     public void withdraw(LinkRequest request) {
-        for (Iterator<Map.Entry<Key, Peer>> all = peers.entrySet().iterator(); all.hasNext();) {
+        for (Iterator<Map.Entry<PeerKey, Peer>> all = peers.entrySet().iterator(); all.hasNext();) {
             Peer peer = all.next().getValue();
             if (peer.waiting.remove(request)) {
                 if (peer.isEmpty()) {
@@ -443,7 +439,8 @@ final class LinkTable implements Links, IdleCollector {
     // ------------------------------------------------------------------------------------------- failures
 
     private void checkFailure(LaneKind lane, ProcessIdentity process) throws LinkException {
-        Failure failure = failures.get(new FailureKey(lane, process));
+        // In most processes none ever fails, and the keys' hash codes need not be.
+        Failure failure = failures.isEmpty() ? null : failures.get(new FailureKey(lane, process));
         if (failure != null) {
             if (clock.getAsLong() - failure.nanos < RETRY_NANOS) {
                 throw new LinkException(failure.reason);

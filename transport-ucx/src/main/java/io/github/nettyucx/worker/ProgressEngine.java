@@ -75,6 +75,19 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
      * @param process of the peer, where it has a worker of its own; else {@code null}
      */
     private record WorkerKey(LinkKind kind, boolean serving, Object process) {
+
+        // Written out: the JVM makes those of a record at the first call, which the first connection would wait for.
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof WorkerKey key && kind == key.kind && serving == key.serving
+                    && Objects.equals(process, key.process);
+        }
+
+        @Override
+        public int hashCode() {
+            return (31 * kind.ordinal() + Boolean.hashCode(serving)) * 31 + Objects.hashCode(process);
+        }
     }
 
     /** @throws IllegalArgumentException if a system property for the buffers of loops is wrong */

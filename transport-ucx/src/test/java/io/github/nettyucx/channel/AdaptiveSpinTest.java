@@ -69,6 +69,24 @@ class AdaptiveSpinTest {
         assertTrue(looksInVain(spin));
     }
 
+    /** A thread of the process may need the processor. */
+    @Test
+    void restsOnceIfItIsTold() {
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0);
+        for (int i = 0; i < 1000; i++) {
+            spin.rest();
+            // What comes before the loop has slept changes nothing.
+            spin.worked();
+            assertFalse(spin.again());
+            assertFalse(spin.again());
+            spin.slept(SHORT_NANOS);
+            // It was no attempt in vain.
+            assertTrue(spin.again());
+            spin.worked();
+        }
+        assertEquals(8, looksIn(spin, 8 + 31));
+    }
+
     @Test
     void workThatComesSoonCostsNoLookAtTheClock() {
         AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0);

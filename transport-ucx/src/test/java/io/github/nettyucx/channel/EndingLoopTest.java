@@ -50,6 +50,8 @@ class EndingLoopTest {
     private static final int SECONDS = 25;
     /** A connect that the server cannot take, because the child's loop has ended, fails long before its timeout. */
     private static final long PROMPTLY_MILLIS = 3000;
+    /** Of clients whose peers do not read: the end of their loop waits for it. */
+    private static final int CLOSE_TIMEOUT_MILLIS = 1000;
 
     private LeakWatch leaks;
     private Peers peers;
@@ -332,9 +334,12 @@ class EndingLoopTest {
 
     private SocketChannel connect(EventLoopGroup group, Class<? extends Channel> type, Channel server)
             throws InterruptedException {
-        return (SocketChannel) Peers.await(new Bootstrap().group(group).channel(type)
-                .option(ChannelOption.ALLOCATOR, leaks.allocator)
-                .handler(new Discarding()).connect(server.localAddress())).channel();
+        Bootstrap bootstrap = new Bootstrap().group(group).channel(type)
+                .option(ChannelOption.ALLOCATOR, leaks.allocator).handler(new Discarding());
+        if (type == UcxSocketChannel.class) {
+            bootstrap.option(UcxChannelOption.CLOSE_TIMEOUT_MILLIS, CLOSE_TIMEOUT_MILLIS);
+        }
+        return (SocketChannel) Peers.await(bootstrap.connect(server.localAddress())).channel();
     }
 
     private static Target target(SocketChannel channel, Channel server) {

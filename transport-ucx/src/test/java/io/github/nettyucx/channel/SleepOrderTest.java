@@ -71,4 +71,15 @@ class SleepOrderTest implements EnginePort, TaskView {
         assertEquals(1, work);
         assertTrue(driver.workingSince(called) - called > 0, "the sleep counts as work");
     }
+
+    /** It may have the only processor on which the thread that it has just woken can run. */
+    @Test
+    void aLoopThatIsToldToRestSleepsBeforeItLooksForWork() {
+        new IoDriver(UcxWaitStrategy.ADAPTIVE, this).run(this);
+        assertEquals(List.of(), events);
+        IoDriver driver = new IoDriver(UcxWaitStrategy.ADAPTIVE, this);
+        driver.rest();
+        driver.run(this);
+        assertEquals(List.of("sleep", "message"), events);
+    }
 }

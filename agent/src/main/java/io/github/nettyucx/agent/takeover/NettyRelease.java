@@ -3,9 +3,14 @@ package io.github.nettyucx.agent.takeover;
 
 import io.github.nettyucx.agent.weave.NettyCopy;
 import io.netty.channel.SingleThreadEventLoop;
-import io.netty.util.Version;
 
-import java.util.Map;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URL;
+import java.net.URLConnection;
+import java.util.Enumeration;
+import java.util.List;
+import java.util.Properties;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -18,7 +23,9 @@ final class NettyRelease {
     private static final int PATCH = 100;
 
     private static final Pattern RELEASE = Pattern.compile("(\\d+)\\.(\\d+)\\.(\\d+)\\D.*");
-    /** What the transport's loops override. The file that tells the release may be missing, or be another copy's. */
+    /** Which copies under other names may still have in the names of their files. */
+    private static final String NETTY = "io.netty";
+    /** What the transport's loops override. The file that tells the release may be missing. */
     private static final String TELLTALE = "registeredChannelsIterator";
 
     private NettyRelease() {
@@ -26,7 +33,7 @@ final class NettyRelease {
 
     /** @return {@code null} if there is none */
     static String reasonToLeave(NettyCopy copy) {
-        String version = version(copy.loader());
+        String version = version(copy);
         if (!hasWhatLoopsNeed()) {
             return tooOld(version == null ? "of an unknown release" : version);
         }
@@ -45,11 +52,51 @@ final class NettyRelease {
         return "it is " + version + "; expected Netty " + MAJOR + '.' + MINOR + '.' + PATCH + " or later";
     }
 
-    /** Of the artifact that has channels; of another one if a copy was made of all in one. {@code null} if unknown. */
-    private static String version(ClassLoader loader) {
-        Map<String, Version> artifacts = Version.identify(loader);
-        Version version = artifacts.get("netty-transport");
-        return version == null ? null : version.artifactVersion();
+    /**
+     * Of the artifact that has channels. {@code null} if unknown. Netty's {@code Version} would read the files of all
+     * artifacts, and the dates in them, for which a JVM that has just started makes locales and time zones ready first.
+     */
+    private static String version(NettyCopy copy) {
+        String name = copy.rootPackage().replace('.', '/') + "/channel/Channel.class";
+        URL channel = copy.loader().getResource(name);
+        if (channel == null) {
+            return null;
+        }
+        String jar = channel.toString().substring(0, channel.toString().length() - name.length());
+        for (String file : List.of(copy.rootPackage(), NETTY)) {
+            String version = version(copy.loader(), jar, "META-INF/" + file + ".versions.properties");
+            if (version != null) {
+                return version;
+            }
+        }
+        return null;
+    }
+
+    /** Each artifact of Netty has such a file. Looks no farther than to that of the same jar as the channels. */
+    private static String version(ClassLoader loader, String jar, String file) {
+        try {
+            Enumeration<URL> files = loader.getResources(file);
+            while (files.hasMoreElements()) {
+                URL each = files.nextElement();
+                if (each.toString().startsWith(jar)) {
+                    return version(each);
+                }
+            }
+        } catch (IOException | RuntimeException e) {
+            // Then it does not tell.
+        }
+        return null;
+    }
+
+    private static String version(URL file) throws IOException {
+        Properties properties = new Properties();
+        URLConnection connection = file.openConnection();
+        // A cached jar would stay open when its class loader has gone.
+        connection.setUseCaches(false);
+        try (InputStream in = connection.getInputStream()) {
+            properties.load(in);
+        }
+        return properties.getProperty("netty-transport.version");
     }
 
     private static boolean hasWhatLoopsNeed() {

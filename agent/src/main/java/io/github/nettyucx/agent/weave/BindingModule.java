@@ -22,11 +22,23 @@ final class BindingModule {
     private static final Set<String> PACKAGES =
             Set.of("io.github.nettyucx.library", "io.github.nettyucx.socket", "io.github.nettyucx.ucp");
 
+    private static boolean defined;
+
     private BindingModule() {
     }
 
-    /** Has a class loader define the binding's classes in it. Before it has loaded one of them. */
-    static void defineFor(ClassLoader loader) throws ReflectiveOperationException {
+    /**
+     * Has the agent's class loader define the binding's classes in it, if it does not yet. Before it has loaded one of them,
+     * but not before it has to: layers take their time, and programs without Netty need none.
+     */
+    static synchronized void defineFor(ClassLoader loader) throws ReflectiveOperationException {
+        if (!defined) {
+            define(loader);
+            defined = true;
+        }
+    }
+
+    private static void define(ClassLoader loader) throws ReflectiveOperationException {
         ModuleDescriptor.Builder builder = ModuleDescriptor.newModule(NAME).packages(PACKAGES);
         PACKAGES.forEach(builder::exports);
         ModuleFinder finder = finder(new Reference(builder.build()));

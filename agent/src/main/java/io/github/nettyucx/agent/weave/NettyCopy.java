@@ -57,6 +57,7 @@ public final class NettyCopy {
     /** Where the transport is needed: its classes, with the names of this copy. Netty's first loop asks for it. */
     private Object takeOver() {
         try {
+            BindingModule.defineFor(own);
             ClassLoader transport = new TransportClassLoader(loader, own, relocation);
             return transport.loadClass(TAKEOVER).getConstructor(NettyCopy.class).newInstance(this);
         } catch (ReflectiveOperationException e) {

@@ -21,6 +21,7 @@ final class Relocation {
     /** Below a copy of Netty, because one class loader can have several copies. */
     private static final String HOOK = "io/github/nettyucx/agent/hook/";
     private static final String HOOK_BELOW_NETTY = "nettyucx/agent/";
+    private static final String AGENT = "io.github.nettyucx.agent.";
 
     // Tags of the constant pool's entries; see the Java Virtual Machine Specification, 4.4.
     private static final int UTF8 = 1;
@@ -38,6 +39,16 @@ final class Relocation {
     /** The name in this copy of a class's name with slashes, or of any text that has such names in it. */
     String map(String text) {
         return text.replace(NETTY, root).replace(HOOK, root + HOOK_BELOW_NETTY);
+    }
+
+    /**
+     * Whether a class of the transport's keeps all names, as in a copy that has Netty's own ones. Only the agent's classes know
+     * the hooks.
+     *
+     * @param name with dots
+     */
+    boolean keeps(String name) {
+        return root.equals(NETTY) && !name.startsWith(AGENT);
     }
 
     /** @throws IllegalArgumentException if these are not the bytes of a class */

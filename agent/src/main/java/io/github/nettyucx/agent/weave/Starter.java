@@ -4,9 +4,6 @@ package io.github.nettyucx.agent.weave;
 import io.github.nettyucx.agent.AgentClassLoader;
 
 import java.lang.instrument.Instrumentation;
-import java.util.Arrays;
-import java.util.Set;
-import java.util.TreeSet;
 
 /** Begins to look at classes. Called by the agent's entry, which may be of an older Java. */
 public final class Starter {
@@ -22,27 +19,31 @@ public final class Starter {
      */
     public static void start(String arguments, Instrumentation instrumentation, ClassLoader own)
             throws ReflectiveOperationException {
-        Report report = null;
-        for (String argument : arguments(arguments)) {
-            if (!argument.equals(REPORT)) {
-                throw new IllegalArgumentException("'" + argument + "' is not known (expected: -javaagent:JAR, or"
-                        + " -javaagent:JAR=" + REPORT + ")");
-            }
-            report = new Report();
-        }
+        Report report = reports(arguments) ? new Report() : null;
         ClassDefiner definer = new ClassDefiner(instrumentation);
-        BindingModule.defineFor(own);
         instrumentation.addTransformer(new Weaver((AgentClassLoader) own, definer, report));
         if (report != null) {
-            Runtime.getRuntime().addShutdownHook(new Thread(report::print, "netty-ucx-agent-report"));
+            Runtime.getRuntime().addShutdownHook(new Thread("netty-ucx-agent-report") {
+                @Override
+                public void run() {
+                    report.print();
+                }
+            });
         }
     }
 
-    private static Set<String> arguments(String text) {
-        Set<String> arguments = new TreeSet<>();
-        if (text != null) {
-            Arrays.stream(text.split(",")).map(String::strip).filter(each -> !each.isEmpty()).forEach(arguments::add);
+    /** Without a lambda here and above: an application that has none would wait for what the JVM needs for its first one. */
+    private static boolean reports(String arguments) {
+        boolean reports = false;
+        for (String each : arguments == null ? new String[0] : arguments.split(",")) {
+            String argument = each.strip();
+            if (argument.equals(REPORT)) {
+                reports = true;
+            } else if (!argument.isEmpty()) {
+                throw new IllegalArgumentException("'" + argument + "' is not known (expected: -javaagent:JAR, or"
+                        + " -javaagent:JAR=" + REPORT + ")");
+            }
         }
-        return arguments;
+        return reports;
     }
 }

@@ -42,7 +42,7 @@ final class TransportClassLoader extends ClassLoader {
             if (bytes == null) {
                 return own.loadClass(name);
             }
-            byte[] mapped = relocation.map(bytes);
+            byte[] mapped = relocation.keeps(name) ? bytes : relocation.map(bytes);
             return defineClass(name, mapped, 0, mapped.length, domain);
         }
     }

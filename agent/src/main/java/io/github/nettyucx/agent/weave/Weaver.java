@@ -56,6 +56,9 @@ final class Weaver implements ClassFileTransformer {
         if (!isNetty(root, loader)) {
             return null;
         }
+        if (kind.isGroup()) {
+            Preloading.begin(own);
+        }
         if (kind.isCore()) {
             return copyIn(loader, root, domain);
         }

@@ -43,6 +43,11 @@ enum WovenClass {
         return name.substring(0, name.length() - suffix.length());
     }
 
+    /** Whether it makes loops. */
+    boolean isGroup() {
+        return this == IO_GROUP || this == NIO_GROUP || this == EPOLL_GROUP || this == IO_URING_GROUP;
+    }
+
     /** Whether it is in Netty's jar with channels and bootstraps, whose class loader the copy's is. */
     boolean isCore() {
         return this != EPOLL_GROUP && this != IO_URING_GROUP;

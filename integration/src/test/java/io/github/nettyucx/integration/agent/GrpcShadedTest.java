@@ -20,7 +20,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(240)
 class GrpcShadedTest {
 
-    private static final List<Path> CLASS_PATH = JavaProcess.classPath("/io/grpc/", "/com/google/guava/",
+    static final List<Path> CLASS_PATH = JavaProcess.classPath("/io/grpc/", "/com/google/guava/",
             "/io/perfmark/", "/com/google/code/", "/com/google/errorprone/", "/com/google/android/");
     private static final String PASSWORD = "changeit";
 

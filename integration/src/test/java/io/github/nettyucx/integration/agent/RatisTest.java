@@ -19,7 +19,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(1800)
 class RatisTest {
 
-    private static final List<Path> CLASS_PATH = JavaProcess.classPath("/org/apache/ratis/", "/org/slf4j/");
+    static final List<Path> CLASS_PATH = JavaProcess.classPath("/org/apache/ratis/", "/org/slf4j/");
     private static final int SERVERS = 3;
     /** More with -Papplications. */
     private static final int ENTRIES = Integer.getInteger("io.github.nettyucx.test.entries", 2_000);
