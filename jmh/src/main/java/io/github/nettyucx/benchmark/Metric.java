@@ -17,6 +17,13 @@ enum Metric {
     /** By the event loops' threads of both processes, in bytes per operation. */
     ALLOCATION("Java B/op", 2, true),
     /**
+     * Of the event loops' threads of the client, which also look for something to do, in nanoseconds per operation; of both
+     * ways, per operation of both.
+     */
+    CLIENT_CPU("client ns/op", 1, true),
+    /** The same of the server. */
+    SERVER_CPU("server ns/op", 1, true),
+    /**
      * Memory and Java heap in use, per connection, of the side that needs more, in units of 1024 bytes. Memory that
      * processes share counts in equal parts for each: the proportional set size.
      */

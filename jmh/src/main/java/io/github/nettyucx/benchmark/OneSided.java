@@ -13,12 +13,15 @@ import java.util.Locale;
 /** Operations on a peer's memory, on one connection. */
 record OneSided(Kind kind, Lane lanes) implements Contender {
 
-    /** Which. Of latency one is under way at a time, of throughput up to {@link OneSidedClient#WINDOW}. */
+    /** Which. Of latency one is under way at a time, else up to {@link OneSidedOperations#WINDOW}. */
     enum Kind {
+        /** Of latency with a flush behind it, which is done when the bytes are where the owner sees them. */
         PUT(null, "ucp_put_bw"),
         /** Of latency there and back: the server, when it is notified, puts as many bytes with a notification. */
         PUT_AND_NOTIFY("ucp_put_lat", null),
         GET("ucp_get", "ucp_get"),
+        /** What a get saves: a message over the stream, which the owner's handler answers with as many bytes. */
+        REQUEST(null, null),
         FETCH_AND_ADD("ucp_fadd", "ucp_fadd"),
         COMPARE_AND_SWAP("ucp_cswap", "ucp_cswap");
 
@@ -34,13 +37,18 @@ record OneSided(Kind kind, Lane lanes) implements Contender {
             return this == FETCH_AND_ADD || this == COMPARE_AND_SWAP;
         }
 
-        /** Of {@code ucx_perftest}, the test that does the same; {@code null} if this is not measured. */
+        /** Of {@code ucx_perftest}, the test that does the same; {@code null} if there is none. */
         String limit(Work work) {
-            return work == Work.LATENCY ? latencyLimit : throughputLimit;
+            return switch (work) {
+                case LATENCY -> latencyLimit;
+                case THROUGHPUT -> throughputLimit;
+                default -> null;
+            };
         }
 
         boolean knows(Scenario scenario) {
-            return limit(scenario.work()) != null && (!isAtomic() || scenario.size() == Long.BYTES);
+            return (!isAtomic() || scenario.size() == Long.BYTES)
+                    && (scenario.work() != Work.BIDIRECTIONAL || this == PUT || this == GET);
         }
 
         @Override

@@ -5,11 +5,8 @@ import io.github.nettyucx.channel.Ucx;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.github.nettyucx.examples.ExampleFailure;
 import io.github.nettyucx.examples.HostAndPort;
-import io.github.nettyucx.memory.UcxCompletion;
-import io.github.nettyucx.memory.UcxRemoteMemory;
 import io.netty.bootstrap.Bootstrap;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.EventLoopGroup;
 import java.util.EnumMap;
 import java.util.Map;
@@ -20,47 +17,26 @@ import org.HdrHistogram.AbstractHistogram;
 
 /** Does operations on the memory of an {@link OneSidedServer}, all of them on its event loop. */
 final class OneSidedClient implements MeasuredClient {
-    /** Operations under way at a time, of throughput. */
-    static final int WINDOW = 64;
     private static final long SHUTDOWN_SECONDS = 5;
     private static final long OPEN_SECONDS = 30;
 
     private final Scenario scenario;
-    private final OneSided.Kind kind;
     private final Compilers compilers;
     private final Barrier barrier;
     private final EventLoopGroup group;
     private final long[] threads;
     private final UcxSocketChannel channel;
-    private final Peer peer;
-    private final CompletableFuture<UcxRemoteMemory> ready = new CompletableFuture<>();
-    private final ByteBuf target;
-
-    // Of the event loop.
-    private UcxRemoteMemory remote;
-    private final UcxCompletion completion = (id, value, cause) -> done(cause);
-    private final int window;
-    private AbstractHistogram histogram;
-    private long begun;
-    private long done;
-    private long count;
-    private long startedAt;
-    private boolean beginning;
-    private CompletableFuture<Void> run;
+    private final CompletableFuture<OneSidedOperations> ready = new CompletableFuture<>();
 
     /** @param serverPid the server's process */
     OneSidedClient(OneSided.Plan plan, HostAndPort server, long serverPid, Barrier barrier) throws InterruptedException {
         scenario = plan.scenario();
-        kind = plan.kind();
         this.barrier = barrier;
-        window = scenario.work() == Work.LATENCY ? 1 : WINDOW;
         compilers = new Compilers(ProcessHandle.current().pid(), serverPid);
-        target = new UnpooledByteBufAllocator(true, true).directBuffer(scenario.size(), scenario.size());
         group = plan.setting().transport().newEventLoopGroup(1);
         threads = Loops.start(group);
-        peer = new Peer();
-        var connected = new Bootstrap().group(group).channel(plan.setting().transport().socketChannel()).handler(peer)
-                .connect(server.resolve()).await();
+        var connected = new Bootstrap().group(group).channel(plan.setting().transport().socketChannel())
+                .handler(new Peer(plan)).connect(server.resolve()).await();
         if (!connected.isSuccess()) {
             throw new ExampleFailure("cannot connect: " + connected.cause(), connected.cause());
         }
@@ -68,23 +44,24 @@ final class OneSidedClient implements MeasuredClient {
     }
 
     private final class Peer extends OneSidedPeer {
+        private OneSidedOperations operations;
         /** The server has opened the key that this side has sent. */
         private boolean answered;
 
-        Peer() {
-            super(scenario.size());
+        Peer(OneSided.Plan plan) {
+            super(plan);
         }
 
         @Override
-        void opened(UcxRemoteMemory opened) {
-            remote = opened;
+        void opened(OneSidedOperations opened) {
+            operations = opened;
             completeIfReady();
         }
 
         @Override
-        void notified() {
-            if (ready.isDone()) {
-                done(null);
+        void notified(long value) {
+            if (answered) {
+                operations.answered();
             } else {
                 answered = true;
                 completeIfReady();
@@ -92,15 +69,21 @@ final class OneSidedClient implements MeasuredClient {
         }
 
         private void completeIfReady() {
-            if (remote != null && answered) {
-                ready.complete(remote);
+            if (operations != null && answered) {
+                ready.complete(operations);
             }
         }
 
         @Override
+        void received(ChannelHandlerContext context, int bytes) {
+            operations.received(bytes);
+        }
+
+        @Override
         void failed(Throwable cause) {
-            ready.completeExceptionally(cause);
-            OneSidedClient.this.done(cause);
+            if (!ready.completeExceptionally(cause)) {
+                operations.end(cause);
+            }
         }
     }
 
@@ -115,6 +98,9 @@ final class OneSidedClient implements MeasuredClient {
         var before = ProcessState.now(threads);
         var seconds = run(operations, measured) / 1e9;
         var after = ProcessState.now(threads);
+        if (scenario.work() == Work.BIDIRECTIONAL) {
+            operations *= 2;
+        }
         var rate = operations / seconds;
         var figures = new EnumMap<Metric, Double>(Map.of(Metric.RATE, rate));
         var software = "UCX " + Ucx.version();
@@ -132,15 +118,22 @@ final class OneSidedClient implements MeasuredClient {
         var end = new CompletableFuture<Void>();
         var begin = System.nanoTime();
         channel.eventLoop().execute(() -> {
-            run = end;
-            histogram = durations;
-            count = number;
-            begun = 0;
-            done = 0;
-            begin();
+            if (scenario.work() == Work.BIDIRECTIONAL) {
+                ready.resultNow().startBoth(number, cause -> complete(end, cause));
+            } else {
+                ready.resultNow().start(number, durations, cause -> complete(end, cause));
+            }
         });
         await(end);
         return System.nanoTime() - begin;
+    }
+
+    private static void complete(CompletableFuture<Void> end, Throwable cause) {
+        if (cause == null) {
+            end.complete(null);
+        } else {
+            end.completeExceptionally(cause);
+        }
     }
 
     private static void await(CompletableFuture<?> future) throws InterruptedException {
@@ -151,50 +144,8 @@ final class OneSidedClient implements MeasuredClient {
         }
     }
 
-    /** As many as may be under way. One that is done at once calls back within this. */
-    private void begin() {
-        beginning = true;
-        while (begun < count && begun - done < window) {
-            begun++;
-            if (window == 1) {
-                startedAt = System.nanoTime();
-            }
-            switch (kind) {
-                case PUT -> remote.put(0, peer.source.retain(), completion, 0);
-                case PUT_AND_NOTIFY -> remote.putAndNotify(0, peer.source.retain(), 0, null, 0);
-                case GET -> remote.get(0, target, 0, scenario.size(), completion, 0);
-                case FETCH_AND_ADD -> remote.fetchAndAdd(0, 1, completion, 0);
-                case COMPARE_AND_SWAP -> remote.compareAndSwap(0, 0, 0, completion, 0);
-            }
-        }
-        beginning = false;
-        if (done == count && run != null) {
-            var ended = run;
-            run = null;
-            ended.complete(null);
-        }
-    }
-
-    private void done(Throwable cause) {
-        if (cause != null) {
-            if (run != null) {
-                run.completeExceptionally(cause);
-                run = null;
-            }
-            return;
-        }
-        if (window == 1) {
-            Durations.record(histogram, System.nanoTime() - startedAt);
-        }
-        done++;
-        if (!beginning) {
-            begin();
-        }
-    }
-
     @Override
     public void close() {
         group.shutdownGracefully(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
-        target.release();
     }
 }

@@ -16,14 +16,22 @@ import picocli.CommandLine.Option;
 /** Measures operations on a peer's memory, beside messages over Netty and the limit. */
 @Command(name = "one-sided", sortOptions = false, sortSynopsis = false,
         description = "Operations on a peer's memory, on one connection: put, get, put with a notification, and for 8 "
-                + "bytes atomic operations. Beside them round trips and messages over Netty, and ucx_perftest. Of latency, "
-                + "put and notify and messages are there and back, the others one operation.%n")
+                + "bytes atomic operations. Beside them a request that the owner answers with as many bytes, round trips "
+                + "and messages over Netty, and ucx_perftest. Of latency, put and notify, requests and messages are "
+                + "there and back, the others one operation.%n")
 final class OneSidedCommand implements Callable<Integer> {
+    private static final List<Work> WORKS = List.of(Work.LATENCY, Work.THROUGHPUT, Work.BIDIRECTIONAL);
+
     @Option(names = "--size", paramLabel = "BYTES[,BYTES]", hideParamSyntax = true, split = ",",
             converter = Sizes.Converter.class,
             description = "Of an operation: a size, or the powers of two of a range as in 1..1m; several with commas. "
                     + "Default: 8,64,4k,64k.")
     private List<Sizes> sizes = List.of(new Sizes(List.of(8, 64, 4096, 65_536)));
+
+    @Option(names = "--work", paramLabel = "WORK[,WORK]", hideParamSyntax = true, split = ",",
+            converter = AllCommand.WorkConverter.class,
+            description = "latency, throughput or bidirectional; several with commas. Default: all of them.")
+    private List<Work> works = WORKS;
 
     @Option(names = "--lane", paramLabel = "NAME[,NAME]", hideParamSyntax = true, split = ",",
             converter = Choice.OfLane.class, description = "shm, tcp or rdma; several with commas. Default: shm.")
@@ -43,8 +51,11 @@ final class OneSidedCommand implements Callable<Integer> {
             throw output.rejected("--lane takes shm, tcp and rdma here: over the kernel's socket there is no access to "
                     + "a peer's memory.");
         }
+        if (!WORKS.containsAll(works)) {
+            throw output.rejected("--work takes latency, throughput and bidirectional here.");
+        }
         var rows = new ArrayList<Row>();
-        for (var work : List.of(Work.LATENCY, Work.THROUGHPUT)) {
+        for (var work : works) {
             for (var size : Sizes.flatten(sizes)) {
                 var scenario = new Scenario(work, size, 1, 1, 1, work == Work.LATENCY ? 1 : Scenario.defaultFlush(size),
                         0, 0, output.seconds(), pinning.server(), pinning.client());
@@ -61,13 +72,13 @@ final class OneSidedCommand implements Callable<Integer> {
             for (var kind : OneSided.Kind.values()) {
                 if (kind.knows(scenario)) {
                     contenders.add(new OneSided(kind, lane));
-                    if (perftest != null) {
+                    if (perftest != null && kind.limit(scenario.work()) != null) {
                         contenders.add(new Perftest(lane, perftest, kind.limit(scenario.work())));
                     }
                 }
             }
             contenders.add(new NettyContender(new Setting(TransportKind.UCX, lane, WaitMode.ADAPTIVE)));
-            if (perftest != null) {
+            if (perftest != null && Perftest.knows(scenario, lane)) {
                 contenders.add(new Perftest(lane, perftest));
             }
         }

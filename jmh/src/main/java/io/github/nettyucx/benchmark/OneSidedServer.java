@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.benchmark;
 
-import io.github.nettyucx.memory.UcxRemoteMemory;
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.socket.SocketChannel;
 
-/** Has memory for an {@link OneSidedClient}, and answers each put with a notification by another one. */
+/** Has memory for an {@link OneSidedClient}, answers its notifications and requests, and works on its memory if told so. */
 final class OneSidedServer extends ListeningServer {
     private OneSidedServer(OneSided.Plan plan) throws InterruptedException {
         super(plan.setting().transport().newEventLoopGroup(1), new ServerBootstrap()
@@ -14,7 +14,7 @@ final class OneSidedServer extends ListeningServer {
                 .childHandler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel connection) {
-                        connection.pipeline().addLast(new Answering(plan.scenario().size()));
+                        connection.pipeline().addLast(new Answering(plan));
                     }
                 }));
     }
@@ -24,22 +24,49 @@ final class OneSidedServer extends ListeningServer {
     }
 
     private static final class Answering extends OneSidedPeer {
-        private UcxRemoteMemory remote;
+        private OneSidedOperations operations;
+        /** Of a request that is not complete. */
+        private int requested;
 
-        Answering(int size) {
-            super(size);
+        Answering(OneSided.Plan plan) {
+            super(plan);
         }
 
         @Override
-        void opened(UcxRemoteMemory opened) {
-            remote = opened;
+        void opened(OneSidedOperations ready) {
+            operations = ready;
             // The first answer tells the client that there will be others.
-            notified();
+            operations.say(OneSidedOperations.ANSWER);
         }
 
         @Override
-        void notified() {
-            remote.putAndNotify(0, source.retain(), 0, null, 0);
+        void notified(long value) {
+            if (value > 0) {
+                operations.start(value, null, this::done);
+            } else if (value == OneSidedOperations.ANSWER) {
+                operations.answer();
+            }
+        }
+
+        private void done(Throwable cause) {
+            if (cause == null) {
+                operations.say(OneSidedOperations.ANSWER);
+            } else {
+                failed(cause);
+            }
+        }
+
+        @Override
+        void received(ChannelHandlerContext context, int bytes) {
+            requested += bytes;
+            for (; requested >= OneSidedOperations.REQUEST; requested -= OneSidedOperations.REQUEST) {
+                context.write(source.retainedDuplicate(), context.voidPromise());
+            }
+        }
+
+        @Override
+        public void channelReadComplete(ChannelHandlerContext context) {
+            context.flush();
         }
 
         @Override

@@ -150,9 +150,11 @@ final class Pair implements AutoCloseable {
     static Sample combine(Scenario scenario, ClientResult client, ProcessState before, ProcessState after) {
         var sample = client.sample();
         return switch (scenario.work()) {
-            case LATENCY, THROUGHPUT, BIDIRECTIONAL, MANY, MESSAGES, MESSAGE_CALLS -> sample.with(Metric.ALLOCATION,
-                    (double) (after.loopBytes() - before.loopBytes()
-                            + client.after().loopBytes() - client.before().loopBytes()) / sample.operations());
+            case LATENCY, MANY, MESSAGES, MESSAGE_CALLS -> withAllocation(sample, client, before, after);
+            case THROUGHPUT, BIDIRECTIONAL -> withAllocation(sample, client, before, after)
+                    .with(Metric.CLIENT_CPU, (double) (client.after().loopNanos() - client.before().loopNanos())
+                            / sample.operations())
+                    .with(Metric.SERVER_CPU, (double) (after.loopNanos() - before.loopNanos()) / sample.operations());
             case CONNECT, FAIRNESS, START, START_AOT, FIRST_LATENCY, FIRST_THROUGHPUT, GRPC_UNARY, GRPC_STREAM, ALL_TO_ALL ->
                     sample;
             case MEMORY -> {
@@ -165,5 +167,10 @@ final class Pair implements AutoCloseable {
             case IDLE -> sample.with(Metric.IDLE_CPU, 100
                     * Math.max(after.cpuShareSince(before), client.after().cpuShareSince(client.before())));
         };
+    }
+
+    private static Sample withAllocation(Sample sample, ClientResult client, ProcessState before, ProcessState after) {
+        return sample.with(Metric.ALLOCATION, (double) (after.loopBytes() - before.loopBytes()
+                + client.after().loopBytes() - client.before().loopBytes()) / sample.operations());
     }
 }

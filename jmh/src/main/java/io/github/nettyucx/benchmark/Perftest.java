@@ -66,7 +66,7 @@ record Perftest(Lane lanes, Path home, String test) implements Contender {
     /** Whether this does the same as somebody else does in that work. */
     boolean isLimitOf(Contender contender, Work work) {
         return switch (contender) {
-            case OneSided oneSided -> oneSided.kind().limit(work).equals(test);
+            case OneSided oneSided -> test != null && test.equals(oneSided.kind().limit(work));
             case Perftest other -> test == null && other.test == null;
             default -> test == null;
         };
@@ -131,6 +131,10 @@ record Perftest(Lane lanes, Path home, String test) implements Contender {
             arguments.addAll(List.of("-t", test(scenario),
                     "-s", Integer.toString(scenario.size()), "-n", Long.toString(operations),
                     "-w", Long.toString(Math.ceilDiv(operations, WARMUP)), "-f", "-v", "127.0.0.1"));
+            if (test != null && scenario.work() == Work.THROUGHPUT) {
+                // It does gets and atomic operations one after the other if it is not told.
+                arguments.addAll(List.of("-O", Integer.toString(OneSidedOperations.WINDOW)));
+            }
             client = start(scenario.clientCpus(), arguments);
             var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
             while (!client.waitFor(POLL_MILLIS, TimeUnit.MILLISECONDS)) {

@@ -18,8 +18,10 @@ import java.nio.file.Path;
  * @param heapBytes of the Java heap in use
  * @param fds open file descriptors
  * @param loopBytes of Java heap that the event loops' threads have allocated
+ * @param loopNanos of processor time that the event loops' threads have taken
  */
-record ProcessState(long nanoTime, long cpuNanos, long memoryBytes, long heapBytes, long fds, long loopBytes) {
+record ProcessState(long nanoTime, long cpuNanos, long memoryBytes, long heapBytes, long fds, long loopBytes,
+                    long loopNanos) {
     private static final Path THREADS = Path.of("/proc/self/task");
     private static final Path MEMORY = Path.of("/proc/self/smaps_rollup");
     private static final int COLLECTIONS = 3;
@@ -30,14 +32,16 @@ record ProcessState(long nanoTime, long cpuNanos, long memoryBytes, long heapByt
     static ProcessState now(long[] loopThreads) {
         var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         var allocated = 0L;
+        var busy = 0L;
         for (var thread : loopThreads) {
             allocated += threads.getThreadAllocatedBytes(thread);
+            busy += threads.getThreadCpuTime(thread);
         }
         var system = ManagementFactory.getOperatingSystemMXBean();
         var runtime = Runtime.getRuntime();
         return new ProcessState(System.nanoTime(), readCpuNanos(), readMemoryBytes(),
                 runtime.totalMemory() - runtime.freeMemory(),
-                ((UnixOperatingSystemMXBean) system).getOpenFileDescriptorCount(), allocated);
+                ((UnixOperatingSystemMXBean) system).getOpenFileDescriptorCount(), allocated, busy);
     }
 
     /** So that the heap in use is what is reachable. */

@@ -9,9 +9,9 @@ enum Work {
     /** Each active connection has one message under way, to the server and back. */
     LATENCY(List.of(Metric.P50, Metric.P99, Metric.P999, Metric.RATE, Metric.ALLOCATION)),
     /** The client sends, the server counts. */
-    THROUGHPUT(List.of(Metric.RATE, Metric.BANDWIDTH, Metric.ALLOCATION)),
+    THROUGHPUT(List.of(Metric.RATE, Metric.BANDWIDTH, Metric.ALLOCATION, Metric.CLIENT_CPU, Metric.SERVER_CPU)),
     /** Both send and count at the same time. */
-    BIDIRECTIONAL(List.of(Metric.RATE, Metric.BANDWIDTH, Metric.ALLOCATION)),
+    BIDIRECTIONAL(List.of(Metric.RATE, Metric.BANDWIDTH, Metric.ALLOCATION, Metric.CLIENT_CPU, Metric.SERVER_CPU)),
     /** Connections are made and closed. */
     CONNECT(List.of(Metric.RATE, Metric.P50, Metric.P99)),
     /** Connections that have been used once and are idle. */

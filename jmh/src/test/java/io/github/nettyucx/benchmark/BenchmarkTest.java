@@ -128,6 +128,8 @@ class BenchmarkTest {
         "throughput --json /no/such/directory  | cannot be written",
         "all --only speed                      | 'speed' is no work",
         "grpc-unary --executor many            | 'many' is not one of its values",
+        "one-sided --work connect              | --work takes latency, throughput and bidirectional here",
+        "one-sided --lane shm,socket           | there is no access to a peer's memory",
         "latence                               | Unmatched argument"})
     void wrongArgumentsAreExplained(String arguments, String reason) {
         var stderr = System.err;

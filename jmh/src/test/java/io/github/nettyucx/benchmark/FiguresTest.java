@@ -140,6 +140,39 @@ class FiguresTest {
     }
 
     @Test
+    void theLimitOfAnOperationIsTheTestThatDoesTheSame() {
+        var put = new OneSided(OneSided.Kind.PUT, Lane.SHM);
+        var messages = new Perftest(Lane.SHM, Path.of(""));
+        var puts = new Perftest(Lane.SHM, Path.of(""), "ucp_put_bw");
+        assertTrue(puts.isLimitOf(put, Work.THROUGHPUT));
+        assertFalse(messages.isLimitOf(put, Work.THROUGHPUT));
+        assertTrue(messages.isLimitOf(UCX, Work.THROUGHPUT));
+        assertFalse(puts.isLimitOf(UCX, Work.THROUGHPUT));
+        // There is none.
+        for (var work : List.of(Work.LATENCY, Work.BIDIRECTIONAL)) {
+            assertFalse(puts.isLimitOf(put, work) || messages.isLimitOf(put, work), work.toString());
+        }
+        assertFalse(messages.isLimitOf(new OneSided(OneSided.Kind.REQUEST, Lane.SHM), Work.LATENCY));
+    }
+
+    @Test
+    void theProcessorTimeOfEachSideIsDividedByTheOperations() {
+        var sample = new Sample("lane", "software", 100, 1, Map.of(Metric.RATE, 100.0), null, null);
+        var client = new ClientResult(sample, state(50, 1_000), state(450, 3_000));
+        for (var work : List.of(Work.THROUGHPUT, Work.BIDIRECTIONAL)) {
+            var figures = Pair.combine(scenario(work, 16), client, state(0, 500), state(100, 1_200)).figures();
+            assertEquals(20, figures.get(Metric.CLIENT_CPU));
+            assertEquals(7, figures.get(Metric.SERVER_CPU));
+            assertEquals(5, figures.get(Metric.ALLOCATION));
+        }
+        assertFalse(Pair.combine(LATENCY, client, state(0, 0), state(0, 0)).figures().containsKey(Metric.CLIENT_CPU));
+    }
+
+    private static ProcessState state(long loopBytes, long loopNanos) {
+        return new ProcessState(0, 0, 0, 0, 0, loopBytes, loopNanos);
+    }
+
+    @Test
     void aTargetIsMetAtItsBound() {
         var ucx = row(LATENCY, UCX, Metric.P50, 1.2);
         var nio = row(LATENCY, NIO, Metric.P50, 1.2);

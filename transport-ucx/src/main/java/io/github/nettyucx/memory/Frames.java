@@ -45,7 +45,10 @@ final class Frames {
         ByteBuf chunk = allocation.allocate(bytes);
         chunks = Arrays.copyOf(chunks, count + 1);
         addresses = Arrays.copyOf(addresses, count + 1);
-        free = new int[(count + 1) * PER_CHUNK];
+        // None of them is free: nothing is lost. Doubled, because a peer that sleeps can have thousands waiting.
+        if (free.length < (count + 1) * PER_CHUNK) {
+            free = new int[Math.max(PER_CHUNK, 2 * free.length)];
+        }
         chunks[count] = chunk;
         addresses[count] = BufferAddress.of(chunks[count], 0, bytes);
         for (int i = PER_CHUNK - 1; i >= 0; i--) {

@@ -138,7 +138,7 @@ public final class MemoryAccess {
     /**
      * The bytes are there already: {@code offset} and {@code length} say where.
      *
-     * @param completion told of that
+     * @param completion told when UCX has taken the message: who waits for it does not fill memory while the owner sleeps
      */
     void notify(int handle, long offset, long length, long notification, UcxCompletion completion, long id) {
         int frame = newFrame(completion, id);
@@ -147,9 +147,13 @@ public final class MemoryAccess {
         }
         MemoryFrame.request(exchange.frames().address(frame), MemoryFrame.NOTIFY, MemoryFrame.NOTIFYING, handle, offset,
                 length, notification, 0);
-        exchange.send(Tag.MEMORY_REQUEST, 0, exchange.frames().address(frame), MemoryFrame.REQUEST_LENGTH, frame, null);
+        if (exchange.send(Tag.MEMORY_REQUEST, 0, exchange.frames().address(frame), MemoryFrame.REQUEST_LENGTH, frame,
+                null)) {
+            tell(completion, id, 0, null);
+        } else {
+            exchange.completeWithLast(operations.begin(MemoryFrame.NOTIFY, completion, id));
+        }
         exchange.track();
-        tell(completion, id, 0, null);
     }
 
     void get(int handle, long offset, ByteBuf target, int index, int length, UcxCompletion completion, long id) {
@@ -225,7 +229,7 @@ public final class MemoryAccess {
 
     // ------------------------------------------------------------------------------------------- operations
 
-    private void complete(Operation operation, Throwable failure) {
+    void complete(Operation operation, Throwable failure) {
         operation.done = true;
         operation.failure = failure;
         if (operation.staging != null) {
@@ -245,7 +249,8 @@ public final class MemoryAccess {
 
     private Operation waiting(int number, long message) throws ProtocolException {
         Operation operation = operations.find(number);
-        if (operation == null || operation.done || operation.kind == FLUSH || operation.request != 0) {
+        if (operation == null || operation.done || operation.kind == FLUSH || operation.kind == MemoryFrame.NOTIFY
+                || operation.request != 0) {
             exchange.discard(message);
             throw new ProtocolException("the peer answered operation " + number + ", which is not under way");
         }

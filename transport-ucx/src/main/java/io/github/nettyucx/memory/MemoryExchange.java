@@ -70,10 +70,10 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         this.shared = shared;
         this.connection = connection;
         this.host = host;
-        asked = new Sends(port, frames);
-        answers = new Sends(port, frames);
-        serving = new MemoryServing(this, port, answers);
         access = new MemoryAccess(this, port);
+        asked = new Sends(port, frames, operation -> access.complete(operation, null));
+        answers = new Sends(port, frames, operation -> access.complete(operation, null));
+        serving = new MemoryServing(this, port, answers);
         connection.memory(this);
     }
 
@@ -226,12 +226,13 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
      *
      * @param frame the memory's, which is given back when UCX needs it no more; or -1
      * @param owner of the memory otherwise, of which a reference is taken over; or {@code null}
+     * @return whether that was all: UCX has not kept it for later
      */
-    void send(int type, int value, long address, long length, int frame, ReferenceCounted owner) {
+    boolean send(int type, int value, long address, long length, int frame, ReferenceCounted owner) {
         long request = end == null && failure == 0 ? port.send(address, length, Tag.of(peerChannelId, type, value)) : 0;
         if (request > 0) {
             (type < Tag.MEMORY_ANSWER ? asked : answers).add(request, frame, owner);
-            return;
+            return false;
         }
         if (request < 0) {
             failed((int) request);
@@ -242,6 +243,12 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         if (owner != null) {
             owner.release();
         }
+        return true;
+    }
+
+    /** Completes an operation with the request that UCX has just kept. */
+    void completeWithLast(Operation operation) {
+        asked.complete(operation);
     }
 
     /** An operation of UCX's has failed: the connection ends, not within this call. */

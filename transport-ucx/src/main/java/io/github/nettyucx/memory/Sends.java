@@ -5,6 +5,7 @@ import io.github.nettyucx.worker.EndpointPort;
 import io.netty.util.ReferenceCounted;
 
 import java.util.Arrays;
+import java.util.function.Consumer;
 
 /** What one role has sent and UCX has not completed, with the memory that each message lies in. */
 final class Sends {
@@ -16,11 +17,16 @@ final class Sends {
     private int[] sentFrames = new int[8];
     /** Or {@code null}. */
     private ReferenceCounted[] owners = new ReferenceCounted[8];
+    /** What is done when the message is on its way; or {@code null}. */
+    private Operation[] operations = new Operation[8];
     private int count;
+    private final Consumer<Operation> done;
 
-    Sends(EndpointPort port, Frames frames) {
+    /** @param done told what is done with a message that UCX has completed */
+    Sends(EndpointPort port, Frames frames, Consumer<Operation> done) {
         this.port = port;
         this.frames = frames;
+        this.done = done;
     }
 
     /** As of the last {@link #poll}, and what has been added since. */
@@ -37,10 +43,16 @@ final class Sends {
             requests = Arrays.copyOf(requests, count * 2);
             sentFrames = Arrays.copyOf(sentFrames, count * 2);
             owners = Arrays.copyOf(owners, count * 2);
+            operations = Arrays.copyOf(operations, count * 2);
         }
         requests[count] = request;
         sentFrames[count] = frame;
         owners[count++] = owner;
+    }
+
+    /** What has been added last is all that this waits for. */
+    void complete(Operation operation) {
+        operations[count - 1] = operation;
     }
 
     /** @return why one has failed, or 0 */
@@ -57,16 +69,23 @@ final class Sends {
             }
             int frame = sentFrames[i];
             ReferenceCounted owner = owners[i];
+            Operation operation = operations[i];
             count--;
             requests[i] = requests[count];
             sentFrames[i] = sentFrames[count];
             owners[i] = owners[count];
             owners[count] = null;
+            operations[i] = operations[count];
+            operations[count] = null;
             if (frame >= 0) {
                 frames.release(frame);
             }
             if (owner != null) {
                 owner.release();
+            }
+            // What fails does so with the connection.
+            if (operation != null && status == 0) {
+                done.accept(operation);
             }
         }
         return failure;
@@ -78,6 +97,7 @@ final class Sends {
             port.abandon(requests[i], owners[i] != null ? owners[i]
                     : sentFrames[i] >= 0 ? frames.retained(sentFrames[i]) : null);
             owners[i] = null;
+            operations[i] = null;
         }
         count = 0;
     }

@@ -3,6 +3,7 @@ package io.github.nettyucx.memory;
 
 import io.github.nettyucx.wire.ProtocolException;
 import io.github.nettyucx.wire.Tag;
+import io.github.nettyucx.worker.Attachment;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.ImmediateEventExecutor;
@@ -149,6 +150,65 @@ class MemoryLimitsTest extends MemoryFixture {
         assertEquals("no memory for a message: as the test wants it", failure.getMessage());
         noMemory = false;
         buffer.release();
+    }
+
+    /** As one that this process has attached: the bytes are there at once, and only the news has to go to the owner. */
+    private UcxRemoteMemory attached() {
+        return new UcxRemoteMemory(exchange.access(), ImmediateEventExecutor.INSTANCE, 3, LENGTH,
+                UcxMemoryRight.ALL_BITS, new Attachment(null, memory.segment().address()));
+    }
+
+    @Test
+    void aNotificationIsDoneWhenUcxHasTakenIt() {
+        start();
+        UcxRemoteMemory remote = attached();
+        List<Long> done = new ArrayList<>();
+        UcxCompletion completion = (id, value, cause) -> {
+            assertNull(cause);
+            done.add(id);
+        };
+        remote.putAndNotify(0, Unpooled.EMPTY_BUFFER, 1, completion, 1);
+        assertEquals(List.of(1L), done);
+        port.deferringSends = true;
+        remote.putAndNotify(0, Unpooled.EMPTY_BUFFER, 1, completion, 2);
+        remote.flush(completion, 3);
+        port.turn();
+        exchange.deliver(notifications::add);
+        assertEquals(List.of(1L), done);
+        port.completeAll();
+        port.turn();
+        exchange.deliver(notifications::add);
+        assertEquals(List.of(1L, 2L, 3L), done);
+        assertNull(failure);
+    }
+
+    @Test
+    void anOwnerThatTakesNoNotificationsIsSentNoMore() {
+        start();
+        UcxRemoteMemory remote = attached();
+        port.deferringSends = true;
+        List<Throwable> causes = new ArrayList<>();
+        for (int i = 0; i <= MemoryFrame.MAX_OPERATIONS; i++) {
+            remote.putAndNotify(0, Unpooled.EMPTY_BUFFER, i, (id, value, cause) -> causes.add(cause), i);
+        }
+        assertEquals(MemoryFrame.MAX_OPERATIONS, port.sent.size());
+        assertEquals(1, causes.size());
+        assertEquals(UcxMemoryException.Reason.TOO_MANY, ((UcxMemoryException) causes.getFirst()).reason());
+        port.completeAll();
+        port.turn();
+        exchange.deliver(notifications::add);
+        assertEquals(1 + MemoryFrame.MAX_OPERATIONS, causes.size());
+        assertNull(causes.getLast());
+    }
+
+    @Test
+    void anAnswerToANotificationIsAgainstTheProtocol() {
+        start();
+        UcxRemoteMemory remote = attached();
+        port.deferringSends = true;
+        remote.putAndNotify(0, Unpooled.EMPTY_BUFFER, 1, null, 0);
+        port.deliver(Tag.MEMORY_ANSWER, 0);
+        assertInstanceOf(ProtocolException.class, failure);
     }
 
     @Test
