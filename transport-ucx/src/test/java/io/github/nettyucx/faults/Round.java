@@ -73,8 +73,8 @@ final class Round {
     }
 
     /**
-     * It is not going to get there: the pool has given the rendezvous with the two processes memory of different chunks,
-     * and gives each the same again and again. With another process that can be otherwise.
+     * It is not going to get there: the chunks of which the pool has given memory to rendezvous with the process have no
+     * place for any other, and stay so while it does not read. With another process that can be otherwise.
      *
      * @return whether that is so, and has not been said before
      */
