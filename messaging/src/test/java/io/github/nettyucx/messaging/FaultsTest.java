@@ -157,11 +157,13 @@ class FaultsTest {
             case KILL -> killAndStartAgain(way, random);
             case STOP_AND_KILL -> {
                 signal("STOP");
+                // For so long it stands still.
                 Thread.sleep(random.nextInt(500));
                 killAndStartAgain(way, random);
             }
             case STOP_AND_CONTINUE -> {
                 signal("STOP");
+                // For so long it stands still.
                 Thread.sleep(random.nextInt(500));
                 signal("CONT");
             }
@@ -175,6 +177,7 @@ class FaultsTest {
 
     private void killAndStartAgain(FaultsMain.Way way, Random random) throws Exception {
         process.destroyForcibly().waitFor();
+        // For so long there is none.
         Thread.sleep(random.nextInt(1000));
         start(way);
     }
@@ -233,6 +236,7 @@ class FaultsTest {
             } else {
                 peer.requestAsync(FaultsMain.REQUEST, new long[] {i}, Duration.ofSeconds(2), new Answer(i));
             }
+            // As above.
             Thread.sleep(1);
         }
         return null;

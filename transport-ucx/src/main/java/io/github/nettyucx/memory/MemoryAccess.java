@@ -147,11 +147,12 @@ public final class MemoryAccess {
         }
         MemoryFrame.request(exchange.frames().address(frame), MemoryFrame.NOTIFY, MemoryFrame.NOTIFYING, handle, offset,
                 length, notification, 0);
-        if (exchange.send(Tag.MEMORY_REQUEST, 0, exchange.frames().address(frame), MemoryFrame.REQUEST_LENGTH, frame,
+        switch (exchange.send(Tag.MEMORY_REQUEST, 0, exchange.frames().address(frame), MemoryFrame.REQUEST_LENGTH, frame,
                 null)) {
-            tell(completion, id, 0, null);
-        } else {
-            exchange.completeWithLast(operations.begin(MemoryFrame.NOTIFY, completion, id));
+            case TAKEN -> tell(completion, id, 0, null);
+            case KEPT -> exchange.completeWithLast(operations.begin(MemoryFrame.NOTIFY, completion, id));
+            // It fails with the connection.
+            case NOT -> operations.begin(MemoryFrame.NOTIFY, completion, id);
         }
         exchange.track();
     }
@@ -229,7 +230,12 @@ public final class MemoryAccess {
 
     // ------------------------------------------------------------------------------------------- operations
 
-    void complete(Operation operation, Throwable failure) {
+    /** The message that was all of an operation is UCX's. */
+    void taken(Operation operation) {
+        complete(operation, null);
+    }
+
+    private void complete(Operation operation, Throwable failure) {
         operation.done = true;
         operation.failure = failure;
         if (operation.staging != null) {

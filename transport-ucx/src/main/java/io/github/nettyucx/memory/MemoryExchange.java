@@ -71,8 +71,8 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         this.connection = connection;
         this.host = host;
         access = new MemoryAccess(this, port);
-        asked = new Sends(port, frames, operation -> access.complete(operation, null));
-        answers = new Sends(port, frames, operation -> access.complete(operation, null));
+        asked = new Sends(port, frames, access::taken);
+        answers = new Sends(port, frames, access::taken);
         serving = new MemoryServing(this, port, answers);
         connection.memory(this);
     }
@@ -221,18 +221,27 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         host.memoryReady();
     }
 
+    /** What has become of a message. */
+    enum Sent {
+        /** UCX has taken it. */
+        TAKEN,
+        /** UCX will take it, and uses its memory until then. */
+        KEPT,
+        /** It is not sent: the connection ends. */
+        NOT
+    }
+
     /**
      * Sends a message, if messages can be sent.
      *
      * @param frame the memory's, which is given back when UCX needs it no more; or -1
      * @param owner of the memory otherwise, of which a reference is taken over; or {@code null}
-     * @return whether that was all: UCX has not kept it for later
      */
-    boolean send(int type, int value, long address, long length, int frame, ReferenceCounted owner) {
+    Sent send(int type, int value, long address, long length, int frame, ReferenceCounted owner) {
         long request = end == null && failure == 0 ? port.send(address, length, Tag.of(peerChannelId, type, value)) : 0;
         if (request > 0) {
             (type < Tag.MEMORY_ANSWER ? asked : answers).add(request, frame, owner);
-            return false;
+            return Sent.KEPT;
         }
         if (request < 0) {
             failed((int) request);
@@ -243,12 +252,12 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         if (owner != null) {
             owner.release();
         }
-        return true;
+        return end == null && failure == 0 ? Sent.TAKEN : Sent.NOT;
     }
 
-    /** Completes an operation with the request that UCX has just kept. */
+    /** Completes an operation when UCX has taken the message that it has just {@link Sent#KEPT kept}. */
     void completeWithLast(Operation operation) {
-        asked.complete(operation);
+        asked.completeWithLast(operation);
     }
 
     /** An operation of UCX's has failed: the connection ends, not within this call. */

@@ -17,16 +17,16 @@ final class Sends {
     private int[] sentFrames = new int[8];
     /** Or {@code null}. */
     private ReferenceCounted[] owners = new ReferenceCounted[8];
-    /** What is done when the message is on its way; or {@code null}. */
+    /** What is done when UCX has taken the message; or {@code null}. */
     private Operation[] operations = new Operation[8];
     private int count;
-    private final Consumer<Operation> done;
+    private final Consumer<Operation> taken;
 
-    /** @param done told what is done with a message that UCX has completed */
-    Sends(EndpointPort port, Frames frames, Consumer<Operation> done) {
+    /** @param taken told of operations that are done when UCX has taken their message */
+    Sends(EndpointPort port, Frames frames, Consumer<Operation> taken) {
         this.port = port;
         this.frames = frames;
-        this.done = done;
+        this.taken = taken;
     }
 
     /** As of the last {@link #poll}, and what has been added since. */
@@ -50,8 +50,8 @@ final class Sends {
         owners[count++] = owner;
     }
 
-    /** What has been added last is all that this waits for. */
-    void complete(Operation operation) {
+    /** What has been added last is all that this operation waits for. */
+    void completeWithLast(Operation operation) {
         operations[count - 1] = operation;
     }
 
@@ -85,7 +85,7 @@ final class Sends {
             }
             // What fails does so with the connection.
             if (operation != null && status == 0) {
-                done.accept(operation);
+                taken.accept(operation);
             }
         }
         return failure;

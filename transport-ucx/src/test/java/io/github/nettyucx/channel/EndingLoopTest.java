@@ -249,7 +249,7 @@ class EndingLoopTest {
                 client.writeAndFlush(client.alloc().directBuffer(1).writeByte('x'));
                 Eventually.await(PROMPTLY_MILLIS, () -> "neither served nor closed",
                         () -> !inbox.text().isEmpty() || !client.isOpen());
-                if (ending != null && (address == null || loops.get(address) == ending)) {
+                if (ending != null && (address == null || loops.remove(address) == ending)) {
                     Eventually.await(PROMPTLY_MILLIS, () -> "left open by a loop that ends", () -> !client.isOpen());
                 } else {
                     kept += inbox.text().length();

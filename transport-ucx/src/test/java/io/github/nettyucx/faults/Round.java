@@ -15,7 +15,6 @@ final class Round {
 
     final KillPoint point;
     /** Whether the process connects; otherwise it listens. */
-    private volatile boolean missed;
     private final boolean victimConnects;
     /** Whether the one of the two that listens accepts what comes. */
     final boolean accepting;
@@ -27,6 +26,7 @@ final class Round {
     /** When the last of them had ended. */
     volatile long endedNanos;
     final AtomicInteger open = new AtomicInteger();
+    private volatile boolean missed;
 
     /** @param others that go on meanwhile; {@code null} where there is no rendezvous */
     Round(KillPoint point, boolean victimConnects, SplittableRandom random, OtherRendezvous others) {

@@ -2,6 +2,7 @@
 package io.github.nettyucx.memory;
 
 import io.github.nettyucx.ucp.NativeMemory;
+import io.github.nettyucx.ucp.UcsStatus;
 import io.github.nettyucx.wire.Tag;
 import io.github.nettyucx.worker.EndpointPort;
 import io.github.nettyucx.worker.InFlight;
@@ -31,6 +32,8 @@ final class FakePort implements EndpointPort {
     boolean deferring;
     /** What is sent completes when the test says so; what is received is not concerned. */
     boolean deferringSends;
+    /** UCX fails whatever is to be sent. */
+    boolean refusing;
     private final Map<Long, byte[]> messages = new HashMap<>();
     private final Map<Long, Waiting> running = new HashMap<>();
     private final Map<Long, Boolean> done = new HashMap<>();
@@ -86,6 +89,9 @@ final class FakePort implements EndpointPort {
 
     @Override
     public long send(long address, long length, long tag) {
+        if (refusing) {
+            return UcsStatus.ERR_NO_MEMORY;
+        }
         byte[] bytes = new byte[(int) length];
         MemorySegment.copy(NativeMemory.all(), ValueLayout.JAVA_BYTE, address, bytes, 0, bytes.length);
         sent.add(new Sent((int) (tag >>> 28) & 0xf, (int) tag & Tag.MAX_VALUE, bytes));

@@ -17,6 +17,7 @@ import java.util.List;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 /** What a peer can have this side keep, and what happens when there is no memory for it. Without a network. */
@@ -180,6 +181,23 @@ class MemoryLimitsTest extends MemoryFixture {
         exchange.deliver(notifications::add);
         assertEquals(List.of(1L, 2L, 3L), done);
         assertNull(failure);
+    }
+
+    @Test
+    void aNotificationThatUcxRefusesFailsWithTheConnection() {
+        start();
+        UcxRemoteMemory remote = attached();
+        List<Throwable> causes = new ArrayList<>();
+        port.refusing = true;
+        remote.putAndNotify(0, Unpooled.EMPTY_BUFFER, 1, (id, value, cause) -> causes.add(cause), 0);
+        exchange.deliver(notifications::add);
+        assertEquals(List.of(), causes);
+        port.turn();
+        assertNotNull(failure);
+        connection.close();
+        exchange.deliver(notifications::add);
+        assertEquals(1, causes.size());
+        assertNotNull(causes.getFirst());
     }
 
     @Test
