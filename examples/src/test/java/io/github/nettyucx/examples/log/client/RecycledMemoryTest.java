@@ -53,34 +53,23 @@ class RecycledMemoryTest {
                 .withReservation(Duration.ofSeconds(20)).withMemory(kind));
     }
 
-    /** One that does each step by hand. */
-    private static final class Writer implements ConnectionHandler.MemoryUser {
+    /** One that goes on from segment to segment. */
+    private static final class Writer extends MemoryWriter {
         final LogFixture log;
-        final LogConnection connection;
-        final int partition;
         final int id;
         final AccessMode mode;
         final BlockingQueue<Message.Granted> grants = new LinkedBlockingQueue<>();
         final BlockingQueue<Message.Sealed> seals = new LinkedBlockingQueue<>();
-        Message.Granted granted;
-        UcxRemoteMemory memory;
         int sequence;
         long position;
 
         Writer(LogFixture log, int partition, int id, AccessMode mode) throws Exception {
+            super(log, partition);
             this.log = log;
-            this.partition = partition;
             this.id = id;
             this.mode = mode;
-            connection = log.connect();
-            await(connection.loop().submit(() -> connection.handler().add(partition, this)));
-            use((Message.Granted) await(connection.ask(request -> new Message.Access(request, partition, mode))));
-        }
-
-        private void use(Message.Granted next) throws Exception {
-            granted = next;
-            position = next.position();
-            memory = await(connection.openMemory(next.key()));
+            begin(mode);
+            position = granted.position();
         }
 
         byte[] next() {
@@ -92,21 +81,13 @@ class RecycledMemoryTest {
             var payload = next();
             var word = mode == AccessMode.SHARED ? reserve() : OrderWord.of(0, position);
             position += LENGTH;
-            var answer = (Message.Produced) await(put(OrderWord.position(word), OrderWord.turn(word), granted.generation(),
-                    payload));
+            var answer = (Message.Produced) await(put(OrderWord.position(word), encoded(payload), OrderWord.turn(word),
+                    granted.generation()));
             log.acknowledged(answer.offset(), payload);
         }
 
         long reserve() throws Exception {
-            return await(memory.fetchAndAdd(OrderWord.at(granted.capacity()), OrderWord.reserving(LENGTH)));
-        }
-
-        Future<Message.Answer> put(long at, int turn, int generation, byte[] payload) {
-            return connection.ask(request -> {
-                memory.putAndNotify(at, encoded(payload), OrderWord.notification(turn, generation, request), null, 0);
-                // Something has to be sent, and this does no harm: the answer that counts comes by the notification.
-                return new Message.Full(partition, -1, 0, 0);
-            });
+            return reserve(LENGTH);
         }
 
         void send(Message message) throws Exception {
@@ -136,6 +117,7 @@ class RecycledMemoryTest {
             assertNotNull(next, "there is no next segment");
             assertEquals(granted.generation() + 1, next.generation());
             use(next);
+            position = next.position();
             return next.key();
         }
 
@@ -192,7 +174,7 @@ class RecycledMemoryTest {
                 assertArrayEquals(key, writer.goOn());
             }
             // What still comes of an earlier segment is none of this one, even where the next record belongs.
-            var late = writer.put(writer.position, 0, writer.granted.generation() - 1, payload(1, 1000, 10));
+            var late = writer.put(writer.position, encoded(payload(1, 1000, 10)), 0, writer.granted.generation() - 1);
             writer.write();
             assertFalse(late.isDone());
             log.assertLog(log.readByMessage(connection, partition));

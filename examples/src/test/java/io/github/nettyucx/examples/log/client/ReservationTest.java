@@ -17,7 +17,6 @@ import io.github.nettyucx.examples.log.protocol.ErrorCode;
 import io.github.nettyucx.examples.log.protocol.Message;
 import io.github.nettyucx.examples.log.protocol.OrderWord;
 import io.github.nettyucx.examples.log.storage.Records;
-import io.github.nettyucx.memory.UcxRemoteMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.Future;
 import java.nio.file.Path;
@@ -52,33 +51,18 @@ class ReservationTest {
     }
 
     /** One that reserves and writes by hand. */
-    private static final class Rogue implements ConnectionHandler.MemoryUser {
-        final LogConnection connection;
-        final int partition;
-        final UcxRemoteMemory memory;
-        final Message.Granted granted;
+    private static final class Rogue extends MemoryWriter {
         final CompletableFuture<Message.Sealed> sealed = new CompletableFuture<>();
         final CompletableFuture<Throwable> failed = new CompletableFuture<>();
 
         Rogue(LogFixture log, int partition, AccessMode mode) throws Exception {
-            connection = log.connect();
-            this.partition = partition;
-            granted = (Message.Granted) await(connection.ask(request -> new Message.Access(request, partition, mode)));
-            await(connection.loop().submit(() -> connection.handler().add(partition, this)));
-            memory = await(connection.openMemory(granted.key()));
-        }
-
-        long reserve(int length) throws Exception {
-            return await(memory.fetchAndAdd(OrderWord.at(granted.capacity()), OrderWord.reserving(length)));
+            super(log, partition);
+            begin(mode);
         }
 
         /** @return what comes of it */
         Future<Message.Answer> write(long position, ByteBuf bytes, int turn) {
-            return connection.ask(request -> {
-                memory.putAndNotify(position, bytes, OrderWord.notification(turn, granted.generation(), request), null, 0);
-                // Something has to be sent, and this does no harm: the answer that counts comes by the notification.
-                return new Message.Full(partition, -1, 0, 0);
-            });
+            return put(position, bytes, turn, granted.generation());
         }
 
         @Override
