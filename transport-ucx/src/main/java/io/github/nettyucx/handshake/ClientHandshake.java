@@ -15,7 +15,7 @@ import static io.github.nettyucx.handshake.HandshakeException.violation;
 /** The connecting side: HELLO, then GO when it has a link, or what it takes to get one before. */
 public final class ClientHandshake extends Handshake {
 
-    /** How often it asks for a link, if the server does not have the one that it gets. */
+    /** How often it asks for a link of one lane, if the server does not have the one that it gets. */
     static final int MAX_REQUESTS = 3;
 
     private static final Set<FrameType> REFUSE_ONLY = EnumSet.of(FrameType.REFUSE);
@@ -42,7 +42,13 @@ public final class ClientHandshake extends Handshake {
     private Hello server;
     private Proofs proofs;
     /** What the server chose. */
+    private LaneKind chosen;
+    /** What is asked for: that, or another if that cannot be had. */
     private LaneKind lane;
+    /** Those that could not be had. */
+    private final Set<LaneKind> failed = EnumSet.noneOf(LaneKind.class);
+    /** Why not the lane that the server chose, nor those that were asked for behind it. */
+    private String instead = "";
     private List<String> reasons;
     private int requests;
 
@@ -145,19 +151,20 @@ public final class ClientHandshake extends Handshake {
         Proofs.checkBothOrNone(terms.secret() != null, server.secret(), Side.SERVER);
         proofs = Proofs.of(terms.secret(), hello, covered, nonce, server.nonce());
         proofs.check(Side.SERVER, proof);
-        lane = answer.lane();
+        chosen = answer.lane();
+        lane = chosen;
         String obstacle = LaneChoice.obstacle(lane, terms, server, Side.SERVER);
         if (obstacle != null) {
             throw violation("the server chose lane " + lane + ", which the client cannot take: " + obstacle);
         }
         reasons = LaneChoice.reasons(lane, terms, server);
         if (lane == LaneKind.SOCKET) {
-            go(LaneKind.SOCKET, 0, "");
+            go(0);
             return;
         }
         link = answer.link() == 0 ? null : links.match(lane, server.party(), answer.link());
         if (link != null) {
-            go(lane, answer.link(), "");
+            go(answer.link());
         } else {
             request();
         }
@@ -190,7 +197,7 @@ public final class ClientHandshake extends Handshake {
             }
             case FAILED -> {
                 abandon();
-                socketInstead(half.text());
+                turnFromLane(half.text());
             }
         }
     }
@@ -214,11 +221,11 @@ public final class ClientHandshake extends Handshake {
             try {
                 link = links.complete(mine, half.server(), half.address());
             } catch (LinkException e) {
-                socketInstead(e.getMessage());
+                turnFromLane(e.getMessage());
                 return;
             }
         }
-        go(lane, half.server(), "");
+        go(half.server());
     }
 
     private void abandon() {
@@ -229,7 +236,7 @@ public final class ClientHandshake extends Handshake {
 
     private void request() throws HandshakeException {
         if (requests == MAX_REQUESTS) {
-            socketInstead("the server did not have the link any more, " + requests + " times");
+            turnFromLane("the server did not have the link any more, " + requests + " times");
             return;
         }
         requests++;
@@ -238,18 +245,34 @@ public final class ClientHandshake extends Handshake {
         links.request(lane, server.party(), request);
     }
 
-    /** The lane that was chosen cannot be had. */
-    private void socketInstead(String reason) throws HandshakeException {
+    /** The lane cannot be had: takes the first one of this side's that is left. */
+    private void turnFromLane(String reason) throws HandshakeException {
         reasons.add(lane + ": " + reason);
-        if (!LaneKind.SOCKET.isIn(terms.offered() & server.lanes())) {
-            throw new HandshakeException(HandshakeFailure.NO_COMMON_LANE, "there is no lane: "
-                    + String.join("; ", reasons) + "; socket: not allowed by both sides");
+        instead = lane == chosen ? reason : instead + "; " + lane + ": " + reason;
+        failed.add(lane);
+        lane = remaining();
+        if (lane == LaneKind.SOCKET) {
+            go(0);
+        } else {
+            requests = 0;
+            request();
         }
-        go(LaneKind.SOCKET, 0, reason);
     }
 
-    private void go(LaneKind taken, long theirs, String reason) {
-        owner.send(new Go(proofs.client(), taken, link == null ? 0 : link.number(), theirs, reason).encode());
+    private LaneKind remaining() throws HandshakeException {
+        for (LaneKind kind : terms.lanes().kinds()) {
+            if (!failed.contains(kind) && LaneChoice.obstacle(kind, terms, server, Side.SERVER) == null) {
+                return kind;
+            }
+        }
+        throw new HandshakeException(HandshakeFailure.NO_COMMON_LANE, "there is no lane: "
+                + String.join("; ", reasons) + "; socket: not allowed by both sides");
+    }
+
+    /** @param theirs number of the server's half of the link; on the socket 0 */
+    private void go(long theirs) {
+        LaneKind taken = lane;
+        owner.send(new Go(proofs.client(), taken, link == null ? 0 : link.number(), theirs, instead).encode());
         if (state == State.OVER) {
             return;
         }
@@ -280,11 +303,11 @@ public final class ClientHandshake extends Handshake {
                 byte[] address = half.address();
                 if (address.length == 0 || address.length > FrameType.MAX_ADDRESS) {
                     abandon();
-                    socketInstead("the client's worker address has " + address.length + " bytes; expected 1 to "
+                    turnFromLane("the client's worker address has " + address.length + " bytes; expected 1 to "
                             + FrameType.MAX_ADDRESS);
                     return;
                 }
-                offer(new Offer(proofs.client(), half.number(), 0, address));
+                offer(new Offer(proofs.client(), lane, half.number(), 0, address));
             });
         }
 
@@ -296,7 +319,7 @@ public final class ClientHandshake extends Handshake {
             }
             request = null;
             link = half;
-            attempt(() -> offer(new Offer(proofs.client(), half.number(), theirs, null)));
+            attempt(() -> offer(new Offer(proofs.client(), lane, half.number(), theirs, null)));
         }
 
         @Override
@@ -305,7 +328,7 @@ public final class ClientHandshake extends Handshake {
                 return;
             }
             request = null;
-            attempt(() -> socketInstead(reason));
+            attempt(() -> turnFromLane(reason));
         }
     }
 }

@@ -9,10 +9,10 @@ import static io.github.nettyucx.handshake.HandshakeException.violation;
  * The client's last frame.
  *
  * @param proof the client's
- * @param lane that is taken: the one that was chosen, or the socket
+ * @param lane that is taken: the one that was chosen, another that was agreed on behind it, or the socket
  * @param client number of the client's half of the link; on the socket 0
  * @param server number of the server's half of the link; on the socket 0
- * @param reason on the socket: why not the lane that was chosen; otherwise empty
+ * @param reason why not the lane that was chosen; of that one empty
  */
 record Go(byte[] proof, LaneKind lane, long client, long server, String reason) {
 
@@ -22,7 +22,8 @@ record Go(byte[] proof, LaneKind lane, long client, long server, String reason) 
                 .writeLong(client).writeLong(server).writeBytes(text);
     }
 
-    static Go decode(ByteBuf frame) throws HandshakeException {
+    /** @param chosen the lane that was */
+    static Go decode(ByteBuf frame, LaneKind chosen) throws HandshakeException {
         int length = frame.writerIndex();
         byte[] proof = new byte[Proofs.LENGTH];
         frame.readBytes(proof);
@@ -35,8 +36,8 @@ record Go(byte[] proof, LaneKind lane, long client, long server, String reason) 
             throw violation("the client's GO has lane " + number + ", which does not exist");
         }
         int fixed = FrameType.GO.fixedLength();
-        if (lane != LaneKind.SOCKET && frame.isReadable()) {
-            throw FrameType.wrongLength(Side.CLIENT, "GO with a link", length, fixed, fixed);
+        if (lane == chosen && frame.isReadable()) {
+            throw FrameType.wrongLength(Side.CLIENT, "GO with the chosen lane", length, fixed, fixed);
         }
         if (lane == LaneKind.SOCKET && (client != 0 || server != 0)) {
             throw violation("the client's GO has lane socket and names a link");

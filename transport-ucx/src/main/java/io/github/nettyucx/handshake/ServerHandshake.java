@@ -34,9 +34,9 @@ public final class ServerHandshake extends Handshake {
 
     private enum State {
         AWAITING_HELLO,
-        /** ANSWER is out, or a HALF with STALE. */
+        /** ANSWER is out, or a HALF. */
         AWAITING_OFFER_OR_GO,
-        /** ANSWER for lane socket is out, or a HALF after which there is nothing left to offer. */
+        /** ANSWER for lane socket is out. */
         AWAITING_GO,
         OVER
     }
@@ -50,9 +50,15 @@ public final class ServerHandshake extends Handshake {
     private Terms terms;
     private Hello client;
     private Proofs proofs;
+    /** In ANSWER. */
+    private LaneKind chosen;
+    /** That one, or what the client has offered a link of since. */
     private LaneKind lane;
     private List<String> reasons;
+    /** Of the lane. */
     private int offers;
+    /** The client has been told whether it can have them, or has turned from them. */
+    private final Set<LaneKind> settled = EnumSet.noneOf(LaneKind.class);
     /** Pinned, or null. */
     private LinkHalf link;
     /** Number of its other half, or 0 if only {@link Links} know it. */
@@ -127,7 +133,8 @@ public final class ServerHandshake extends Handshake {
         }
         Proofs.checkBothOrNone(terms.secret() != null, client.secret(), Side.CLIENT);
         LaneChoice choice = LaneChoice.of(terms, client);
-        lane = choice.lane();
+        chosen = choice.lane();
+        lane = chosen;
         reasons = new ArrayList<>(choice.reasons());
         if (lane == null) {
             throw new HandshakeException(HandshakeFailure.NO_COMMON_LANE, "there is no lane: "
@@ -160,7 +167,7 @@ public final class ServerHandshake extends Handshake {
         }
         switch (type) {
             case OFFER -> offered(Offer.decode(FrameType.read(in)));
-            case GO -> go(Go.decode(FrameType.read(in)));
+            case GO -> go(Go.decode(FrameType.read(in), chosen));
             default -> throw refusal(in);
         }
         return true;
@@ -168,17 +175,34 @@ public final class ServerHandshake extends Handshake {
 
     private void offered(Offer offer) throws HandshakeException {
         proofs.check(Side.CLIENT, offer.proof());
+        if (offer.lane() != lane) {
+            turnTo(offer.lane());
+        }
+        if (settled.contains(lane)) {
+            throw violation("the client's OFFER is of lane " + lane + ", which was settled before");
+        }
         if (++offers > ClientHandshake.MAX_REQUESTS) {
-            throw violation("the client sent OFFER " + offers + " times; expected " + ClientHandshake.MAX_REQUESTS
-                    + " at most");
+            throw violation("the client sent OFFER " + offers + " times for one lane; expected "
+                    + ClientHandshake.MAX_REQUESTS + " at most");
         }
         // The one that ANSWER named: the client does not have it.
         dropLink();
         owner.send((offer.isNew() ? accept(offer) : find(offer)).encode());
     }
 
+    /** The client cannot have the lane so far, and asks for another. */
+    private void turnTo(LaneKind next) throws HandshakeException {
+        String obstacle = LaneChoice.obstacle(next, terms, client, Side.CLIENT);
+        if (obstacle != null) {
+            throw violation("the client's OFFER is of lane " + next + ", which the server cannot take: " + obstacle);
+        }
+        settled.add(lane);
+        lane = next;
+        offers = 0;
+    }
+
     private Half accept(Offer offer) {
-        state = State.AWAITING_GO;
+        settled.add(lane);
         try {
             link = links.accept(lane, client.party(), offer.client(), offer.address());
         } catch (LinkException e) {
@@ -200,23 +224,25 @@ public final class ServerHandshake extends Handshake {
             return Half.stale();
         }
         theirs = offer.client();
-        state = State.AWAITING_GO;
+        settled.add(lane);
         return Half.ok(link.number(), null);
     }
 
     private void go(Go go) throws HandshakeException {
         proofs.check(Side.CLIENT, go.proof());
-        if (go.lane() == lane) {
-            if (lane != LaneKind.SOCKET) {
-                checkLink(go);
-                links.confirm(link);
-            }
-        } else {
-            if (go.lane() != LaneKind.SOCKET || !LaneKind.SOCKET.isIn(terms.offered() & client.lanes())) {
+        if (go.lane() == LaneKind.SOCKET) {
+            if (!LaneKind.SOCKET.isIn(terms.offered() & client.lanes())) {
                 throw violation("the client's GO has lane " + go.lane() + ", which the server did not offer");
             }
-            reasons.add(lane + ": " + go.reason());
             dropLink();
+        } else if (go.lane() == lane) {
+            checkLink(go);
+            links.confirm(link);
+        } else {
+            throw violation("the client's GO has lane " + go.lane() + ", which was not agreed on");
+        }
+        if (go.lane() != chosen) {
+            reasons.add(chosen + ": " + go.reason());
         }
         state = State.OVER;
         LinkHalf half = link;

@@ -89,7 +89,7 @@ public final class ServingLinks implements Links {
 
     @Override
     public LinkHalf held(LaneKind lane, Party client, long own, long theirs) {
-        if (prepared != null && prepared.half().number() == own) {
+        if (prepared != null && prepared.kind() == lane && prepared.half().number() == own) {
             // The client's choice of what was named to it, which is held for it, whether others may still use it or not.
             return prepared.half().isWith(theirs) ? prepared.half().pinned() : null;
         }

@@ -95,8 +95,8 @@ class ConnectingPageTest extends HandshakeFixture {
         byte[] refuse = bytes(new Refuse(2, HandshakeFailure.WRONG_SECRET, "no").encode());
         assertFields("### Frames that follow", 0, part(refuse, 0, 4), Map.of("type", "04", "length", "000a"));
         assertFields("`REFUSE`:", 4, refuse, Map.of("version", "0002", "code", "04", "text", "6e6f"));
-        assertFields("`OFFER`:", 4, bytes(new Offer(hex(PROOF), 0x21, 0, hex("616263")).encode()), Map.of(
-                "proof", PROOF, "kind", "01", "client", number(0x21), "server", number(0), "address", "616263"));
+        assertFields("`OFFER`:", 4, bytes(new Offer(hex(PROOF), LaneKind.SHM, 0x21, 0, hex("616263")).encode()), Map.of(
+                "proof", PROOF, "kind", "01", "lane", "01", "client", number(0x21), "server", number(0), "address", "616263"));
         assertFields("`HALF`:", 4, bytes(Half.ok(0x22, hex("646566")).encode()),
                 Map.of("status", "01", "server", number(0x22), "content", "646566"));
         assertFields("`GO`:", 4, bytes(new Go(hex(PROOF), LaneKind.SOCKET, 0, 0, "why").encode()), Map.of(
@@ -173,6 +173,10 @@ class ConnectingPageTest extends HandshakeFixture {
                 serverLinks.halves.getFirst().confirmed = false;
             }
             case "the lane is the socket" -> serverTerms.lanes("socket");
+            case "the server cannot have the lane that it chose" ->
+                serverLinks.acceptFailure = lane -> lane == LaneKind.SHM ? "no memory" : null;
+            case "the client cannot have the lane that the server chose" ->
+                clientLinks.unavailable = lane -> lane == LaneKind.SHM ? "no memory" : null;
             default -> assertEquals("there is no link yet", row.getFirst());
         }
         start();
@@ -243,11 +247,17 @@ class ConnectingPageTest extends HandshakeFixture {
                 startTalking("OFFER");
                 change(frame -> Arrays.fill(frame, 40, 48, (byte) 0));
             }
+            case "an offer of the socket" -> changed("OFFER", 37, LaneKind.SOCKET.number());
+            case "an offer of a lane that cannot be" -> changed("OFFER", 37, LaneKind.TCP.number());
+            case "an offer of a lane that has been answered" -> {
+                startTalking("HALF");
+                serverReceives(toServer.sent.getLast());
+            }
             case "a fourth OFFER" -> {
                 startTalking("OFFER");
                 byte[] nonce = part(toClient.sent.getFirst(), 80, 32);
                 for (int i = 0; i < 4; i++) {
-                    serverReceives(bytes(new Offer(nonce, 1, 2, null).encode()));
+                    serverReceives(bytes(new Offer(nonce, LaneKind.SHM, 1, 2, null).encode()));
                 }
             }
             case "a status that does not exist" -> changed("HALF", 4, 9);

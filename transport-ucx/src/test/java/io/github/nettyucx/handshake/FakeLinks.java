@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import java.util.zip.CRC32;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -96,9 +96,9 @@ final class FakeLinks implements Links {
     }
 
     // What a test may change.
-    Supplier<String> acceptFailure = () -> null;
-    Supplier<String> completeFailure = () -> null;
-    Supplier<String> unavailable = () -> null;
+    Function<LaneKind, String> acceptFailure = lane -> null;
+    Function<LaneKind, String> completeFailure = lane -> null;
+    Function<LaneKind, String> unavailable = lane -> null;
     BooleanSupplier keepsIdle = () -> true;
     /** Has answers to requests run, at once or later. */
     Consumer<Runnable> later = Runnable::run;
@@ -197,7 +197,7 @@ final class FakeLinks implements Links {
 
     @Override
     public LinkHalf accept(LaneKind lane, Party client, long theirs, byte[] address) throws LinkException {
-        String failure = acceptFailure.get();
+        String failure = acceptFailure.apply(lane);
         try {
             if (failure != null) {
                 throw new LinkException(failure);
@@ -247,7 +247,7 @@ final class FakeLinks implements Links {
         Deque<LinkRequest> row = waiting.getOrDefault(target, new ArrayDeque<>());
         while (!row.isEmpty()) {
             Half usable = usable(target);
-            String reason = unavailable.get();
+            String reason = unavailable.apply(target.lane);
             if (usable != null) {
                 row.remove().reuse(new Pin(usable), usable.theirs);
             } else if (making.containsKey(target)) {
@@ -276,7 +276,7 @@ final class FakeLinks implements Links {
     public LinkHalf complete(LinkHalf offered, long theirs, byte[] address) throws LinkException {
         Half half = offered(offered);
         try {
-            String failure = completeFailure.get();
+            String failure = completeFailure.apply(half.lane);
             if (failure != null) {
                 throw new LinkException(failure);
             }

@@ -68,11 +68,12 @@ class FramesTest {
 
     @Test
     void offerOfANewLink() throws HandshakeException {
-        String literal = "01 00 003b" + PROOF + "01 000000 0102030405060708 0000000000000000 616263";
-        assertBytes(literal, new Offer(proof(), 0x0102030405060708L, 0, new byte[] {0x61, 0x62, 0x63}).encode());
+        String literal = "01 00 003b" + PROOF + "01 01 0000 0102030405060708 0000000000000000 616263";
+        assertBytes(literal, new Offer(proof(), LaneKind.SHM, 0x0102030405060708L, 0, new byte[] {0x61, 0x62, 0x63}).encode());
 
         Offer read = Offer.decode(content(literal));
         assertTrue(read.isNew());
+        assertEquals(LaneKind.SHM, read.lane());
         assertArrayEquals(proof(), read.proof());
         assertEquals(0x0102030405060708L, read.client());
         assertArrayEquals(new byte[] {0x61, 0x62, 0x63}, read.address());
@@ -80,11 +81,12 @@ class FramesTest {
 
     @Test
     void offerOfALinkThatExists() throws HandshakeException {
-        String literal = "01 00 0038" + PROOF + "02 000000 0102030405060708 1112131415161718";
-        assertBytes(literal, new Offer(proof(), 0x0102030405060708L, 0x1112131415161718L, null).encode());
+        String literal = "01 00 0038" + PROOF + "02 02 0000 0102030405060708 1112131415161718";
+        assertBytes(literal, new Offer(proof(), LaneKind.RDMA, 0x0102030405060708L, 0x1112131415161718L, null).encode());
 
         Offer read = Offer.decode(content(literal));
         assertFalse(read.isNew());
+        assertEquals(LaneKind.RDMA, read.lane());
         assertEquals(0x0102030405060708L, read.client());
         assertEquals(0x1112131415161718L, read.server());
     }
@@ -94,7 +96,7 @@ class FramesTest {
         String literal = "02 00 0013 01 000000 1112131415161718 646566";
         assertBytes(literal, Half.ok(0x1112131415161718L, new byte[] {0x64, 0x65, 0x66}).encode());
 
-        Half read = Half.decode(content(literal), new Offer(proof(), 1, 0, new byte[1]));
+        Half read = Half.decode(content(literal), new Offer(proof(), LaneKind.SHM, 1, 0, new byte[1]));
         assertEquals(Half.Status.OK, read.status());
         assertEquals(0x1112131415161718L, read.server());
         assertArrayEquals(new byte[] {0x64, 0x65, 0x66}, read.address());
@@ -104,7 +106,7 @@ class FramesTest {
     void halfOfALinkThatExists() throws HandshakeException {
         String literal = "02 00 0010 01 000000 1112131415161718";
         assertBytes(literal, Half.ok(0x1112131415161718L, null).encode());
-        Half read = Half.decode(content(literal), new Offer(proof(), 1, 0x1112131415161718L, null));
+        Half read = Half.decode(content(literal), new Offer(proof(), LaneKind.SHM, 1, 0x1112131415161718L, null));
         assertEquals(Half.Status.OK, read.status());
         assertNull(read.address());
     }
@@ -113,14 +115,14 @@ class FramesTest {
     void halfThatIsStale() throws HandshakeException {
         String literal = "02 00 0010 02 000000 0000000000000000";
         assertBytes(literal, Half.stale().encode());
-        assertEquals(Half.Status.STALE, Half.decode(content(literal), new Offer(proof(), 1, 2, null)).status());
+        assertEquals(Half.Status.STALE, Half.decode(content(literal), new Offer(proof(), LaneKind.SHM, 1, 2, null)).status());
     }
 
     @Test
     void halfThatFailed() throws HandshakeException {
         String literal = "02 00 0014 03 000000 0000000000000000 6e6f7065";
         assertBytes(literal, Half.failed("nope").encode());
-        Half read = Half.decode(content(literal), new Offer(proof(), 1, 0, new byte[1]));
+        Half read = Half.decode(content(literal), new Offer(proof(), LaneKind.SHM, 1, 0, new byte[1]));
         assertEquals(Half.Status.FAILED, read.status());
         assertEquals("nope", read.text());
     }
@@ -130,7 +132,7 @@ class FramesTest {
         String literal = "03 00 0038" + PROOF + "01 000000 0102030405060708 1112131415161718";
         assertBytes(literal, new Go(proof(), LaneKind.SHM, 0x0102030405060708L, 0x1112131415161718L, "").encode());
 
-        Go read = Go.decode(content(literal));
+        Go read = Go.decode(content(literal), LaneKind.SHM);
         assertArrayEquals(proof(), read.proof());
         assertEquals(LaneKind.SHM, read.lane());
         assertEquals(0x0102030405060708L, read.client());
@@ -141,8 +143,18 @@ class FramesTest {
     void goOnTheSocket() throws HandshakeException {
         String literal = "03 00 003b" + PROOF + "04 000000 0000000000000000 0000000000000000 776879";
         assertBytes(literal, new Go(proof(), LaneKind.SOCKET, 0, 0, "why").encode());
-        Go read = Go.decode(content(literal));
+        Go read = Go.decode(content(literal), LaneKind.SHM);
         assertEquals(LaneKind.SOCKET, read.lane());
+        assertEquals("why", read.reason());
+    }
+
+    @Test
+    void goWithALinkOfAnotherLane() throws HandshakeException {
+        String literal = "03 00 003b" + PROOF + "02 000000 0102030405060708 1112131415161718 776879";
+        assertBytes(literal, new Go(proof(), LaneKind.RDMA, 0x0102030405060708L, 0x1112131415161718L, "why").encode());
+        Go read = Go.decode(content(literal), LaneKind.SHM);
+        assertEquals(LaneKind.RDMA, read.lane());
+        assertEquals(0x0102030405060708L, read.client());
         assertEquals("why", read.reason());
     }
 

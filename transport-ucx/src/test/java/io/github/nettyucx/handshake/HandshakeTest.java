@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -168,6 +169,7 @@ class HandshakeTest extends HandshakeFixture {
 
     @Test
     void takesTheSocketAfterThreeLinksThatTheServerDidNotHave() {
+        clientTerms.lanes("shm,socket");
         startServer();
         client = new ClientHandshake(clientTerms.build(), alwaysStale(), toServer, random::nextBytes);
         client.start();
@@ -204,7 +206,8 @@ class HandshakeTest extends HandshakeFixture {
 
     @Test
     void takesTheSocketIfTheServerCannotMakeItsHalf() {
-        serverLinks.acceptFailure = () -> "shmat: Permission denied";
+        clientTerms.lanes("shm,socket");
+        serverLinks.acceptFailure = lane -> "shmat: Permission denied";
         start();
         talk();
         assertEquals(List.of("HELLO", "ANSWER", "OFFER", "HALF", "GO"), said);
@@ -216,7 +219,8 @@ class HandshakeTest extends HandshakeFixture {
 
     @Test
     void takesTheSocketIfTheClientCannotCompleteItsHalf() {
-        clientLinks.completeFailure = () -> "no descriptors\n\u001b[31m";
+        clientTerms.lanes("shm,socket");
+        clientLinks.completeFailure = lane -> "no descriptors\n\u001b[31m";
         start();
         talk();
         assertOpen(LaneKind.SOCKET);
@@ -227,7 +231,8 @@ class HandshakeTest extends HandshakeFixture {
 
     @Test
     void takesTheSocketIfTheClientHasNoLinkToOffer() {
-        clientLinks.unavailable = () -> "no worker";
+        clientTerms.lanes("shm,socket");
+        clientLinks.unavailable = lane -> "no worker";
         start();
         talk();
         assertEquals(List.of("HELLO", "ANSWER", "GO"), said);
@@ -237,6 +242,7 @@ class HandshakeTest extends HandshakeFixture {
 
     @Test
     void takesTheSocketIfAWorkerAddressIsTooLong() {
+        clientTerms.lanes("shm,socket");
         clientLinks.addressLength = FrameType.MAX_ADDRESS + 1;
         start();
         talk();
@@ -247,12 +253,115 @@ class HandshakeTest extends HandshakeFixture {
 
     @Test
     void takesTheSocketIfTheServersWorkerAddressIsTooLong() {
+        clientTerms.lanes("shm,socket");
         serverLinks.addressLength = FrameType.MAX_ADDRESS + 1;
         start();
         talk();
         assertOpen(LaneKind.SOCKET);
         assertEquals(List.of("shm: the server's worker address has 8193 bytes; expected 1 to 8192"),
                 toServer.outcome.reasons());
+    }
+
+    // ------------------------------------------------------------------------------------------- the next lane
+
+    private static final Function<LaneKind, String> NO_SHM = lane -> lane == LaneKind.SHM ? "/dev/shm is full" : null;
+    private static final List<String> WHY_NOT_SHM = List.of("shm: /dev/shm is full");
+
+    @Test
+    void takesTheNextLaneIfTheServerCannotMakeItsHalf() {
+        serverLinks.acceptFailure = NO_SHM;
+        start();
+        talk();
+        assertEquals(List.of("HELLO", "ANSWER", "OFFER", "HALF", "OFFER", "HALF", "GO"), said);
+        assertOpen(LaneKind.RDMA);
+        assertEquals(WHY_NOT_SHM, toServer.outcome.reasons());
+        assertEquals(WHY_NOT_SHM, toClient.outcome.reasons());
+    }
+
+    @Test
+    void takesTheNextLaneIfTheClientCannotCompleteItsHalf() {
+        clientLinks.completeFailure = NO_SHM;
+        start();
+        talk();
+        assertEquals(List.of("HELLO", "ANSWER", "OFFER", "HALF", "OFFER", "HALF", "GO"), said);
+        assertOpen(LaneKind.RDMA);
+        assertTrue(serverLinks.halves.getFirst().gone, "the server's half of the first is given up");
+        assertFalse(serverLinks.halves.getFirst().confirmed);
+        assertEquals(WHY_NOT_SHM, toClient.outcome.reasons());
+    }
+
+    @Test
+    void takesTheNextLaneIfTheClientHasNoLinkToOffer() {
+        clientLinks.unavailable = NO_SHM;
+        start();
+        talk();
+        assertEquals(List.of("HELLO", "ANSWER", "OFFER", "HALF", "GO"), said);
+        assertOpen(LaneKind.RDMA);
+        assertEquals(WHY_NOT_SHM, toClient.outcome.reasons());
+    }
+
+    /** The server did not choose it, so that it has not named the link. */
+    @Test
+    void takesALinkOfTheNextLaneThatBothHave() {
+        FakeLinks.join(clientLinks, serverLinks, LaneKind.RDMA, TestTerms.CLIENT, TestTerms.SERVER);
+        clientLinks.unavailable = NO_SHM;
+        start();
+        talk();
+        assertEquals(List.of("HELLO", "ANSWER", "OFFER", "HALF", "GO"), said);
+        assertOpen(LaneKind.RDMA);
+        assertEquals(0, clientLinks.made);
+    }
+
+    @Test
+    void takesTheNextLaneAfterThreeLinksThatTheServerDidNotHave() {
+        startServer();
+        client = new ClientHandshake(clientTerms.build(), new DelegatingLinks(clientLinks) {
+            @Override
+            public void request(LaneKind lane, Party server, LinkRequest asked) {
+                (lane == LaneKind.SHM ? alwaysStale() : clientLinks).request(lane, server, asked);
+            }
+        }, toServer, random::nextBytes);
+        client.start();
+        talk();
+        assertOpen(LaneKind.RDMA);
+        assertEquals(3, clientLinks.markedStale);
+        assertEquals(List.of("shm: the server did not have the link any more, 3 times"), toClient.outcome.reasons());
+    }
+
+    @Test
+    void takesOneLaneAfterTheOtherAndTheSocketAtLast() {
+        clientTerms.lanes("rdma,shm,tcp,socket");
+        serverTerms.lanes("shm,rdma,tcp,socket");
+        serverLinks.acceptFailure = lane -> lane == LaneKind.SHM ? "/dev/shm is full" : null;
+        clientLinks.completeFailure = lane -> lane == LaneKind.RDMA ? "no queue pair" : null;
+        clientLinks.unavailable = lane -> lane == LaneKind.TCP ? "no worker" : null;
+        start();
+        talk();
+        assertOpen(LaneKind.SOCKET);
+        assertEquals(List.of("rdma: the server prefers shm", "shm: /dev/shm is full", "rdma: no queue pair",
+                "tcp: no worker"), toServer.outcome.reasons());
+        assertEquals(List.of("shm: /dev/shm is full; rdma: no queue pair; tcp: no worker"), toClient.outcome.reasons());
+    }
+
+    @Test
+    void failsIfNoneOfTheLanesCanBeHad() {
+        clientTerms.lanes("shm,rdma");
+        serverLinks.acceptFailure = lane -> lane == LaneKind.SHM ? "/dev/shm is full" : "no queue pair";
+        start();
+        talk();
+        assertRefused(toServer, HandshakeFailure.NO_COMMON_LANE, "there is no lane: shm: /dev/shm is full;"
+                + " rdma: no queue pair; socket: not allowed by both sides");
+    }
+
+    /** It prefers the socket to what is left. */
+    @Test
+    void takesTheSocketBeforeALaneThatTheClientLikesLess() {
+        clientTerms.lanes("shm,socket,rdma");
+        serverLinks.acceptFailure = NO_SHM;
+        start();
+        talk();
+        assertOpen(LaneKind.SOCKET);
+        assertEquals(WHY_NOT_SHM, toClient.outcome.reasons());
     }
 
     @Test

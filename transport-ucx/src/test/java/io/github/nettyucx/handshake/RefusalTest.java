@@ -152,19 +152,25 @@ class RefusalTest extends HandshakeFixture {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-        "03 0000000000000001 0000000000000000 6161 | the client's OFFER is of kind 3; expected 1 or 2",
-        "01 0000000000000000 0000000000000000 6161 | the client offers a link with number 0",
-        "01 0000000000000001 0000000000000000 ''   | the client's OFFER of a new link has 56 bytes;"
+        "03 01 0000000000000001 0000000000000000 6161 | the client's OFFER is of kind 3; expected 1 or 2",
+        "01 01 0000000000000000 0000000000000000 6161 | the client offers a link with number 0",
+        "01 01 0000000000000001 0000000000000000 ''   | the client's OFFER of a new link has 56 bytes;"
                 + " expected 57 to 8248",
-        "02 0000000000000001 0000000000000002 61   | the client's OFFER of a link that exists has 57 bytes;"
+        "02 01 0000000000000001 0000000000000002 61   | the client's OFFER of a link that exists has 57 bytes;"
                 + " expected 56",
+        "01 00 0000000000000001 0000000000000000 6161 | the client's OFFER is of lane 0, which has no links",
+        "01 04 0000000000000001 0000000000000000 6161 | the client's OFFER is of lane 4, which has no links",
+        "01 05 0000000000000001 0000000000000000 6161 | the client's OFFER is of lane 5, which has no links",
+        "01 03 0000000000000001 0000000000000000 6161 | the client's OFFER is of lane tcp, which the server cannot take:"
+                + " not among the lanes of the server",
     })
     void ofAnOfferThatMakesNoSense(String content, String message) {
         start();
         talkUntil("OFFER");
-        byte[] rest = hex(content.substring(3).replace("''", ""));
+        byte[] rest = hex(content.substring(6).replace("''", ""));
         ByteBuf frame = FrameType.OFFER.begin(rest.length - 16);
-        frame.writeBytes(proof()).writeByte(content.charAt(1) - '0').writeZero(3).writeBytes(rest);
+        frame.writeBytes(proof()).writeByte(content.charAt(1) - '0').writeByte(content.charAt(4) - '0').writeZero(2)
+                .writeBytes(rest);
         serverReceives(bytes(frame));
         assertServerRefuses(message);
     }
@@ -185,7 +191,7 @@ class RefusalTest extends HandshakeFixture {
         serverTerms.lanes("socket");
         start();
         talkUntil("GO");
-        serverReceives(bytes(new Offer(proof(), 1, 0, new byte[48]).encode()));
+        serverReceives(bytes(new Offer(proof(), LaneKind.SHM, 1, 0, new byte[48]).encode()));
         assertServerRefuses("the client sent OFFER; expected GO or REFUSE");
     }
 
@@ -194,20 +200,29 @@ class RefusalTest extends HandshakeFixture {
         start();
         talkUntil("HALF");
         serverReceives(toServer.sent.getLast());
-        assertServerRefuses("the client sent OFFER; expected GO or REFUSE");
+        assertServerRefuses("the client's OFFER is of lane shm, which was settled before");
+    }
+
+    @Test
+    void ofALaneThatTheClientHasTurnedFrom() {
+        clientLinks.unavailable = lane -> lane == LaneKind.SHM ? "no worker" : null;
+        start();
+        talkUntil("HALF");
+        serverReceives(bytes(new Offer(proof(), LaneKind.SHM, 1, 0, new byte[48]).encode()));
+        assertServerRefuses("the client's OFFER is of lane shm, which was settled before");
     }
 
     @Test
     void ofAFourthOffer() {
         start();
         talkUntil("OFFER");
-        byte[] stale = bytes(new Offer(proof(), 1, 2, null).encode());
+        byte[] stale = bytes(new Offer(proof(), LaneKind.SHM, 1, 2, null).encode());
         for (int i = 0; i < 3; i++) {
             serverReceives(stale);
             assertEquals(hex(bytes(Half.stale().encode())), hex(toClient.sent.getLast()));
         }
         serverReceives(stale);
-        assertServerRefuses("the client sent OFFER 4 times; expected 3 at most");
+        assertServerRefuses("the client sent OFFER 4 times for one lane; expected 3 at most");
     }
 
     /** The client takes what comes after its GO for the application's bytes: nothing is said to it. */
@@ -217,10 +232,9 @@ class RefusalTest extends HandshakeFixture {
                 + " it belongs to another connection",
         "01 | 00 | 0000000000000000 0000000000000000 ''     | the client's GO has lane 0, which does not exist",
         "01 | 05 | 0000000000000000 0000000000000000 ''     | the client's GO has lane 5, which does not exist",
-        "01 | 02 | 0000000000000001 0000000000000002 ''     | the client's GO has lane rdma, which the server did not"
-                + " offer",
+        "01 | 02 | 0000000000000001 0000000000000002 ''     | the client's GO has lane rdma, which was not agreed on",
         "01 | 01 | 0000000000000001 0000000000000002 ''     | the client's GO names a link that was not agreed on",
-        "01 | 01 | 0000000000000001 0000000000000002 616263 | the client's GO with a link has 59 bytes; expected 56",
+        "01 | 01 | 0000000000000001 0000000000000002 616263 | the client's GO with the chosen lane has 59 bytes; expected 56",
         "01 | 04 | 0000000000000001 0000000000000000 ''     | the client's GO has lane socket and names a link",
         "01 | 04 | 0000000000000000 0000000000000001 616263 | the client's GO has lane socket and names a link",
         "01 | 04 | 0000000000000000 0000000000000000 616263 | the client's GO has lane socket, which the server did"

@@ -17,13 +17,15 @@ final class SeededWorld {
 
     /** What a run has come across, so that it can be seen that nothing is left out. */
     enum Sight {
-        SHM, RDMA, TCP, SOCKET, KNOWN_LINK, NEW_LINK, WAITED, STALE, FOUND_BEFORE_GO, ACCEPT_FAILED, COMPLETE_FAILED,
+        SHM, RDMA, TCP, SOCKET, KNOWN_LINK, NEW_LINK, NEXT_LANE, WAITED, STALE, FOUND_BEFORE_GO, ACCEPT_FAILED, COMPLETE_FAILED,
         UNAVAILABLE, WITHDRAWN, ABANDONED, LINK_LOST, CLIENT_ONLY, CLOSED, DAMAGED_AND_OPEN, NO_COMMON_LANE, NO_SECRET,
         WRONG_SECRET, PROTOCOL_VIOLATION, OTHER_PROGRAM, OTHER_PROTOCOL_VERSION, CONNECT_FAILED
     }
 
     private static final String[] LANES = {"shm,rdma,socket", "shm,rdma,socket", "shm,socket", "rdma,shm", "shm",
         "tcp,socket", "socket", "rdma,tcp,shm,socket"};
+
+    private static final List<String> FAILURES = List.of("no memory", "no descriptors", "no worker");
 
     private record Engine(Party party, FakeLinks links) {
     }
@@ -64,9 +66,9 @@ final class SeededWorld {
         long host = random.nextInt(10) == 0 ? 2 : 1;
         Party party = new Party(new ProcessIdentity(host, 1, 1, 1, random.nextLong()), random.nextLong());
         FakeLinks links = new FakeLinks(party, random);
-        links.acceptFailure = () -> random.nextInt(failing) == 0 ? "no memory" : null;
-        links.completeFailure = () -> random.nextInt(failing) == 0 ? "no descriptors" : null;
-        links.unavailable = () -> random.nextInt(failing) == 0 ? see("no worker", Sight.UNAVAILABLE) : null;
+        links.acceptFailure = lane -> random.nextInt(failing) == 0 ? FAILURES.get(0) : null;
+        links.completeFailure = lane -> random.nextInt(failing) == 0 ? FAILURES.get(1) : null;
+        links.unavailable = lane -> random.nextInt(failing) == 0 ? see(FAILURES.get(2), Sight.UNAVAILABLE) : null;
         boolean keeps = random.nextBoolean();
         links.keepsIdle = () -> keeps || random.nextBoolean();
         if (asynchronous) {
@@ -201,7 +203,10 @@ final class SeededWorld {
             see(Sight.valueOf(connection.client.outcome.lane().name()), 1);
             see(Sight.DAMAGED_AND_OPEN, connection.isDamaged() ? 1 : 0);
             boolean isNew = connection.client.outcome.link() != null && connection.server.said() > Answer.LENGTH;
-            see(isNew ? Sight.NEW_LINK : Sight.KNOWN_LINK, connection.client.outcome.link() != null ? 1 : 0);
+            boolean isLink = connection.client.outcome.link() != null;
+            see(isNew ? Sight.NEW_LINK : Sight.KNOWN_LINK, isLink ? 1 : 0);
+            see(Sight.NEXT_LANE, isLink && connection.client.outcome.reasons().stream().anyMatch(
+                    reason -> FAILURES.stream().anyMatch(reason::endsWith)) ? 1 : 0);
         }
         see(Sight.CLIENT_ONLY, connection.client.outcome != null && connection.server.outcome == null ? 1 : 0);
         see(Sight.CLOSED, connection.isClosed() ? 1 : 0);

@@ -123,6 +123,26 @@ class LaneFallbackTest {
         }
     }
 
+    /** Each side has said that it has shared memory: that they cannot share it turns out when one of them attaches. */
+    @Test
+    void theNextLaneIsOneOfUcxToo() throws Exception {
+        String lanes = "lanes=shm,tcp,socket";
+        try (RemoteSide there = new RemoteSide(Namespaces.asNobody(), "-XX:-UsePerfData")) {
+            InetSocketAddress server = here.listen(Peers.loopback(0), lanes);
+            for (int i = 0; i < 2; i++) {
+                assertEquals("tcp", there.connect(server, lanes));
+            }
+            assertSaidOnce(there, "shm: ", 2);
+            InetSocketAddress other = there.listen(lanes);
+            for (int i = 0; i < 2; i++) {
+                assertEquals("tcp", here.connect(other, lanes));
+            }
+            assertEquals(4, connectionsWith(there.log(), "shm: "));
+            assertEquals("socket", there.connect(server, "lanes=shm,socket,tcp"), "of the client's order");
+            assertFails(there.connect(server, "lanes=shm"), "shm: ");
+        }
+    }
+
     /** UCX would need both namespaces, whatever the kind of shared memory. */
     @Test
     void theOtherHasAnIpcNamespaceOfItsOwn() throws Exception {
