@@ -348,6 +348,17 @@ class LinkTableTest {
     }
 
     @Test
+    void aLinkThatWasNamedIsNotTakenForOneOfAnotherLane() throws Exception {
+        LinkTable.Half half = loop.served(PEER, THEIRS);
+        ServingLinks serving = new ServingLinks(table, this::lane);
+        LinkHalf named = serving.held(SHM, PEER);
+        assertNull(serving.held(LaneKind.TCP, PEER, half.number(), THEIRS));
+        named.release();
+        serving.close();
+        half.release();
+    }
+
+    @Test
     void aLaneThatCannotBeMadeKeepsNoPin() {
         ServingLinks serving = new ServingLinks(table, (kind, half, limits) -> {
             throw new IllegalStateException("no memory");
