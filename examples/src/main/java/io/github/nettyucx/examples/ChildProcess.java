@@ -33,7 +33,8 @@ public final class ChildProcess implements AutoCloseable {
     public static final List<String> FLAGS =
             List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow");
     private static final int REMEMBERED_LINES = 60;
-    private static final long STOP_SECONDS = 15;
+    /** More than {@link ParentProcess} gives the other process for an orderly end. */
+    private static final long STOP_SECONDS = 25;
     private static final int EXIT_SIGINT = 130;
     private static final int EXIT_SIGTERM = 143;
 

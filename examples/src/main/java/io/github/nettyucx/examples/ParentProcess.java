@@ -5,13 +5,17 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** The child's half of {@link ChildProcess}: standard input ends when the parent wants it to, or when it is gone. */
 public final class ParentProcess {
-    private static final long GRACE_SECONDS = 10;
+    /** More than all bounds together within which a server closes what it has. */
+    private static final long GRACE_SECONDS = 20;
+    /** Of each thread's stack. */
+    private static final int FRAMES = 15;
 
     private ParentProcess() {
     }
@@ -34,9 +38,23 @@ public final class ParentProcess {
             } catch (UncheckedIOException e) {
                 // As good as an end.
             }
-            CompletableFuture.delayedExecutor(GRACE_SECONDS, TimeUnit.SECONDS)
-                    .execute(() -> Runtime.getRuntime().halt(1));
+            CompletableFuture.delayedExecutor(GRACE_SECONDS, TimeUnit.SECONDS).execute(() -> {
+                tellWhatItWaitsFor();
+                Runtime.getRuntime().halt(1);
+            });
             stop.run();
         });
+    }
+
+    /** Whoever looks for the reason has the threads that keep this process alive, and no process any more. */
+    private static void tellWhatItWaitsFor() {
+        var text = new StringBuilder("it has not ended " + GRACE_SECONDS + " s after it was told to:");
+        Thread.getAllStackTraces().forEach((thread, frames) -> {
+            if (!thread.isDaemon()) {
+                text.append("\n  ").append(thread.getName());
+                Arrays.stream(frames).limit(FRAMES).forEach(frame -> text.append("\n    at ").append(frame));
+            }
+        });
+        System.err.println(text);
     }
 }

@@ -48,6 +48,8 @@ public final class ClusterNode implements AutoCloseable {
     private static final String STORAGE = "cluster.raft";
     private static final long TRANSFER_MILLIS = 3000;
     private static final long CLOSE_DAYS = 365;
+    /** Ratis waits for streams to the others without a bound, whether or not those take anything. */
+    private static final long CLOSE_SECONDS = 5;
     private static final String LOG_SIZE = "64KB";
     private static final String SEGMENT_SIZE = "1MB";
 
@@ -178,12 +180,23 @@ public final class ClusterNode implements AutoCloseable {
         return reply;
     }
 
+    /** Within {@value #CLOSE_SECONDS} s: what Raft has agreed to is in its files already. */
     @Override
     public void close() {
+        var closing = Thread.ofPlatform().daemon().name("close-raft").start(() -> {
+            try {
+                server.close();
+            } catch (IOException e) {
+                System.err.println("the Raft server was not closed: " + Explanation.of(e));
+            }
+        });
         try {
-            server.close();
-        } catch (IOException e) {
-            System.err.println("the Raft server was not closed: " + Explanation.of(e));
+            if (!closing.join(Duration.ofSeconds(CLOSE_SECONDS))) {
+                System.err.println("the Raft server has not ended within " + CLOSE_SECONDS + " s: others of the cluster take"
+                        + " nothing. It ends with this process.");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 }

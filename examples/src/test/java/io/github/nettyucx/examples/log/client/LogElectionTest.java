@@ -339,8 +339,29 @@ class LogElectionTest {
         verify(connection);
     }
 
+    /** Streams of Raft to brokers that take nothing end when those do. */
     @Test
     @Order(5)
+    void aLeaderWhoseFollowersAreStoppedEndsInOrder() throws Exception {
+        settled();
+        var old = cluster.number(leader.address());
+        for (var i = 0; i < ClusterProcesses.BROKERS; i++) {
+            if (i != old) {
+                cluster.broker(i).pause();
+            }
+        }
+        cluster.broker(old).stop();
+        for (var i = 0; i < ClusterProcesses.BROKERS; i++) {
+            if (i != old) {
+                cluster.broker(i).resume();
+            }
+        }
+        cluster.start(old);
+        verify(settled());
+    }
+
+    @Test
+    @Order(6)
     void allBrokersHaveTheSameInTheEndAndRaftWentOverThisTransport() throws Exception {
         verify(settled());
         leader.close();
