@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.log;
 
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
 import io.github.nettyucx.examples.ExampleFailure;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -10,10 +12,11 @@ import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 
-/** Writes everything that was measured as JSON: names and numbers, none of which needs an escape. */
+/** Writes everything that was measured as JSON. */
 final class LogJson {
+    private static final Gson GSON = new GsonBuilder().setPrettyPrinting().disableHtmlEscaping().create();
+
     private LogJson() {
     }
 
@@ -26,7 +29,7 @@ final class LogJson {
         all.put("rows", rows.stream().map(LogJson::row).toList());
         all.put("targets", LogReport.targets(rows).stream().map(LogJson::target).toList());
         try {
-            Files.writeString(file, text(all, 0) + "\n");
+            Files.writeString(file, GSON.toJson(all) + "\n");
         } catch (IOException e) {
             throw new ExampleFailure("cannot write " + file + ": " + e.getMessage(), e);
         }
@@ -83,19 +86,5 @@ final class LogJson {
         fields.put("measured", target.measured());
         fields.put("met", target.isMet());
         return fields;
-    }
-
-    private static String text(Object value, int depth) {
-        var margin = "\n" + "  ".repeat(depth + 1);
-        var end = "\n" + "  ".repeat(depth);
-        return switch (value) {
-            case Map<?, ?> fields -> fields.entrySet().stream()
-                    .map(field -> margin + '"' + field.getKey() + "\": " + text(field.getValue(), depth + 1))
-                    .collect(Collectors.joining(",", "{", end + "}"));
-            case List<?> values -> values.stream().map(one -> margin + text(one, depth + 1))
-                    .collect(Collectors.joining(",", "[", values.isEmpty() ? "]" : end + "]"));
-            case String text -> '"' + text + '"';
-            default -> value.toString();
-        };
     }
 }
