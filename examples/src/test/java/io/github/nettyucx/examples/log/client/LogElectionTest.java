@@ -50,6 +50,8 @@ class LogElectionTest {
     private static final int SOME = 200;
     /** More than a follower's segment: what is behind that cannot be with it. */
     private static final int MANY = 200;
+    /** Until a broker has ended that is told to. */
+    private static final int END_SECONDS = 15;
     /** A row of the agent's table: lane, side, peer, connections, bytes sent. */
     private static final Pattern LANE = Pattern.compile("(?m)^  (\\S+) +(client|server) +(\\S+) +(\\d+) +(\\d+) +(\\d+)");
 
@@ -350,7 +352,10 @@ class LogElectionTest {
                 cluster.broker(i).pause();
             }
         }
+        var begin = System.nanoTime();
         cluster.broker(old).stop();
+        var seconds = (System.nanoTime() - begin) / 1e9;
+        assertTrue(seconds < END_SECONDS, () -> "it took " + seconds + " s");
         for (var i = 0; i < ClusterProcesses.BROKERS; i++) {
             if (i != old) {
                 cluster.broker(i).resume();
