@@ -270,9 +270,13 @@ class HandshakeTest extends HandshakeFixture {
     @Test
     void takesTheNextLaneIfTheServerCannotMakeItsHalf() {
         serverLinks.acceptFailure = NO_SHM;
+        assertTurnsToRdma("HELLO", "ANSWER", "OFFER", "HALF", "OFFER", "HALF", "GO");
+    }
+
+    private void assertTurnsToRdma(String... frames) {
         start();
         talk();
-        assertEquals(List.of("HELLO", "ANSWER", "OFFER", "HALF", "OFFER", "HALF", "GO"), said);
+        assertEquals(List.of(frames), said);
         assertOpen(LaneKind.RDMA);
         assertEquals(WHY_NOT_SHM, toServer.outcome.reasons());
         assertEquals(WHY_NOT_SHM, toClient.outcome.reasons());
@@ -281,23 +285,15 @@ class HandshakeTest extends HandshakeFixture {
     @Test
     void takesTheNextLaneIfTheClientCannotCompleteItsHalf() {
         clientLinks.completeFailure = NO_SHM;
-        start();
-        talk();
-        assertEquals(List.of("HELLO", "ANSWER", "OFFER", "HALF", "OFFER", "HALF", "GO"), said);
-        assertOpen(LaneKind.RDMA);
+        assertTurnsToRdma("HELLO", "ANSWER", "OFFER", "HALF", "OFFER", "HALF", "GO");
         assertTrue(serverLinks.halves.getFirst().gone, "the server's half of the first is given up");
         assertFalse(serverLinks.halves.getFirst().confirmed);
-        assertEquals(WHY_NOT_SHM, toClient.outcome.reasons());
     }
 
     @Test
     void takesTheNextLaneIfTheClientHasNoLinkToOffer() {
         clientLinks.unavailable = NO_SHM;
-        start();
-        talk();
-        assertEquals(List.of("HELLO", "ANSWER", "OFFER", "HALF", "GO"), said);
-        assertOpen(LaneKind.RDMA);
-        assertEquals(WHY_NOT_SHM, toClient.outcome.reasons());
+        assertTurnsToRdma("HELLO", "ANSWER", "OFFER", "HALF", "GO");
     }
 
     /** The server did not choose it, so that it has not named the link. */
