@@ -311,6 +311,13 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         return tracked;
     }
 
+    @Override
+    public boolean threw(Throwable cause) {
+        connection.onMessageThrew(cause);
+        tracked = isBusy();
+        return tracked;
+    }
+
     /** Gives back what the peer has taken since this turn began. */
     void pollAnswers() {
         poll(answers);

@@ -261,6 +261,21 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         return tracked;
     }
 
+    @Override
+    public boolean threw(Throwable cause) {
+        tracked = false;
+        onMessageThrew(cause);
+        return false;
+    }
+
+    /** An error of the application's, such as a buffer that it has released while UCX reads it: its stream is not whole. */
+    @Override
+    public void onMessageThrew(Throwable cause) {
+        if (isAlive()) {
+            lose(new IOException("Connection lost: " + cause, cause), CloseReason.LOST);
+        }
+    }
+
     private boolean pollAlive() {
         if (outbound.isControlInFlight()) {
             outbound.pollControls();

@@ -4,6 +4,7 @@ package io.github.nettyucx.wire;
 import io.github.nettyucx.worker.BufferAddress;
 import io.github.nettyucx.worker.EndpointPort;
 import io.netty.buffer.ByteBuf;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
@@ -439,7 +440,7 @@ public final class Inbound {
             kinds[index] = READY;
         } else {
             allocated -= buffers[index].capacity();
-            buffers[index].release();
+            ReferenceCountUtil.safeRelease(buffers[index]);
             buffers[index] = null;
         }
         int position = index - head & kinds.length - 1;
@@ -464,7 +465,8 @@ public final class Inbound {
                 receiving--;
                 port.abandon(handles[index], buffers[index]);
             }
-            default -> buffers[index].release();
+            // The application has had slices of it, and can have released them too often.
+            default -> ReferenceCountUtil.safeRelease(buffers[index]);
         }
         buffers[index] = null;
     }
@@ -494,7 +496,7 @@ public final class Inbound {
     }
 
     private void cut(int position, int index) {
-        if (kinds[index] == RECEIVING && buffers[index].isReadable()) {
+        if (kinds[index] == RECEIVING && buffers[index].isReadable() && buffers[index].refCnt() > 0) {
             // Earlier messages lie before the one that UCX may still write.
             ByteBuf earlier = buffers[index].readRetainedSlice(buffers[index].readableBytes());
             discard(index);

@@ -11,4 +11,13 @@ public interface InFlight {
      * @return whether there are requests left to poll in the next turn
      */
     boolean poll();
+
+    /**
+     * {@link #poll} has thrown this, which has been logged; the turn of the others goes on.
+     *
+     * @return as {@link #poll} does
+     */
+    default boolean threw(Throwable cause) {
+        return true;
+    }
 }

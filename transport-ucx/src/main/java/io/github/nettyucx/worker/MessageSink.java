@@ -11,4 +11,9 @@ public interface MessageSink {
      * @param length  of the message, in bytes
      */
     void onMessage(long tag, long message, long length);
+
+    /** {@link #onMessage} has thrown this, which has been logged; the turn of the others goes on. */
+    default void onMessageThrew(Throwable cause) {
+        // It takes the next message.
+    }
 }

@@ -2,6 +2,7 @@
 package io.github.nettyucx.worker;
 
 import io.github.nettyucx.ucp.UcsStatus;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.ReferenceCounted;
 
 import java.util.Arrays;
@@ -118,9 +119,8 @@ final class Orphans implements InFlight {
             ReferenceCounted owner = owners[i];
             Runnable done = whenDone[i];
             removeAt(i);
-            if (owner != null) {
-                owner.release();
-            }
+            // One that the application has released too often throws, and the others are not to wait for that.
+            ReferenceCountUtil.safeRelease(owner);
             if (done != null) {
                 done.run();
             }
@@ -132,9 +132,7 @@ final class Orphans implements InFlight {
         for (int i = size - 1; i >= 0; i--) {
             ReferenceCounted owner = owners[i];
             removeAt(i);
-            if (owner != null) {
-                owner.release();
-            }
+            ReferenceCountUtil.safeRelease(owner);
         }
     }
 

@@ -251,8 +251,12 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         try {
             work.run();
         } catch (RuntimeException | OutOfMemoryError e) {
-            logger.warn("Unexpected exception in the turn of a channel.", e);
+            log(e);
         }
+    }
+
+    static void log(Throwable thrown) {
+        logger.warn("Unexpected exception in the turn of a channel.", thrown);
     }
 
     /**

@@ -13,7 +13,6 @@ import io.netty.util.collection.IntObjectMap;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.ArrayDeque;
-import java.util.Arrays;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 
@@ -61,8 +60,9 @@ public final class Worker {
     private MessageSink lastSink;
 
     private final Orphans orphans;
-    private InFlight[] inFlight = new InFlight[16];
-    private int inFlightCount;
+    private final Polled inFlight = new Polled();
+    /** Messages, in this turn. */
+    private int taken;
     /** Links that UCX has reported, and those of which their users have to be told. */
     private final Queue<Link> failed = new ArrayDeque<>();
     private final Queue<Link> failures = new ArrayDeque<>();
@@ -184,10 +184,7 @@ public final class Worker {
     // ------------------------------------------------------------------------------------------- operations
 
     void track(InFlight operation) {
-        if (inFlightCount == inFlight.length) {
-            inFlight = Arrays.copyOf(inFlight, inFlightCount * 2);
-        }
-        inFlight[inFlightCount++] = operation;
+        inFlight.add(operation);
     }
 
     /** @return the answer of UCX, unchanged */
@@ -259,8 +256,8 @@ public final class Worker {
         if (work != 0 || undrained) {
             work += drain();
         }
-        if (inFlightCount > 0) {
-            work += pollInFlight();
+        if (inFlight.count() > 0) {
+            work += inFlight.poll();
         }
         if (!undrained && (!failures.isEmpty() || isEndingReady())) {
             work += reportFailures() + reportEndings();
@@ -332,18 +329,34 @@ public final class Worker {
     }
 
     private int drain() {
-        int taken = 0;
+        taken = 0;
+        undrained = true;
+        // One guard around the loop, and not one for each message; it goes on where somebody has thrown.
+        boolean complete = false;
+        while (!complete) {
+            try {
+                takeMessages();
+                complete = true;
+            } catch (RuntimeException | OutOfMemoryError e) {
+                ProgressEngine.log(e);
+                if (lastSink != null) {
+                    engine.guarded(() -> lastSink.onMessageThrew(e));
+                }
+            }
+        }
+        return taken;
+    }
+
+    private void takeMessages() {
         while (taken < DRAIN_LIMIT) {
             long message = UcpTag.probeNb(handle, 0, 0, true, messageInfo);
             if (message == 0) {
                 undrained = false;
-                return taken;
+                return;
             }
             taken++;
             deliver(message, UcpTag.infoTag(messageInfo), UcpTag.infoLength(messageInfo));
         }
-        undrained = true;
-        return taken;
     }
 
     private void deliver(long message, long tag, long length) {
@@ -352,6 +365,7 @@ public final class Worker {
         if (sink == null || id != lastId) {
             sink = sinks.get(id);
             if (sink == null) {
+                lastSink = null;
                 drop(message);
                 return;
             }
@@ -368,20 +382,6 @@ public final class Worker {
         if (request > 0) {
             adopt(request, null, null);
         }
-    }
-
-    private int pollInFlight() {
-        int before = inFlightCount;
-        for (int i = inFlightCount - 1; i >= 0; i--) {
-            InFlight operation = inFlight[i];
-            if (!operation.poll()) {
-                // Operations that were added meanwhile stand behind i; the last one fills the gap.
-                inFlightCount--;
-                inFlight[i] = inFlight[inFlightCount];
-                inFlight[inFlightCount] = null;
-            }
-        }
-        return Math.max(0, before - inFlightCount);
     }
 
     private int reportFailures() {
@@ -452,7 +452,7 @@ public final class Worker {
 
     /** Connections that have operations in flight, and operations whose channels are gone. */
     int operationCount() {
-        return inFlightCount - (orphans.isPolled() ? 1 : 0) + orphans.size();
+        return inFlight.count() - (orphans.isPolled() ? 1 : 0) + orphans.size();
     }
 
     /** There must be no link. */

@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.slf4j.LoggerFactory;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -16,6 +28,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Handlers, listeners and allocators that throw do what they do with Netty's NIO transport, and nothing worse. */
@@ -23,6 +36,8 @@ class HandlerFaultTest {
 
     private static final int SECONDS = 15;
     private static final int AT_A_TIME = 12;
+    /** More than UCX takes before somebody reads. */
+    private static final int IN_FLIGHT = 8 << 20;
 
     private LeakWatch leaks;
 
@@ -101,6 +116,46 @@ class HandlerFaultTest {
         assertTrue(faulty.startsWith((onServer ? "server" : "client") + " [active, caught "), seen);
         assertTrue(seen.contains("inactive"), seen);
         return null;
+    }
+
+    /**
+     * An application that releases a buffer too often which is being sent. With Netty's own transports the write fails, and
+     * the output of its channel ends.
+     */
+    @OnEachLane(linksOnly = true, timeoutSeconds = 120)
+    void aBufferThatIsReleasedTooOftenEndsItsChannelAndNoOther() throws Exception {
+        Logger log = (Logger) LoggerFactory.getLogger(IoDriver.class);
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        logged.start();
+        log.addAppender(logged);
+        // Freed by nobody, however often it is released: UCX reads it.
+        ByteBuffer memory = ByteBuffer.allocateDirect(IN_FLIGHT);
+        try (Peers peers = new Peers()) {
+            Inbox reader = new Inbox();
+            Inbox alive = new Inbox();
+            Channel slow = peers.listen(peers.server(() -> reader).childOption(ChannelOption.AUTO_READ, false)
+                    .childOption(ChannelOption.SO_RCVBUF, 8 * IN_FLIGHT));
+            Inbox faulty = new Inbox();
+            Channel channel = peers.connect(slow, faulty);
+            Channel healthy = peers.connect(peers.listen(() -> alive), new Inbox());
+            ChannelFuture written = Peers.await(channel.eventLoop().submit(() -> {
+                ByteBuf buffer = Unpooled.wrappedBuffer(memory);
+                ChannelFuture write = channel.writeAndFlush(buffer);
+                assertTrue(buffer.refCnt() > 1, "nothing is in flight");
+                buffer.release(buffer.refCnt());
+                return write;
+            })).getNow();
+            reader.awaitActive().config().setAutoRead(true);
+            Throwable cause = Peers.awaitFailure(written);
+            assertInstanceOf(IllegalReferenceCountException.class, cause.getCause());
+            Peers.await(channel.closeFuture());
+            assertEquals(List.of(cause), faulty.exceptions());
+            Peers.await(healthy.writeAndFlush(Unpooled.copiedBuffer("alive", StandardCharsets.US_ASCII)));
+            alive.awaitText("alive");
+        } finally {
+            log.detachAppender(logged);
+        }
+        assertEquals(List.of(), logged.list, "the loop has rested, with all that are on it");
     }
 
     private Void compareAlone(Fault fault, boolean onServer) throws InterruptedException {

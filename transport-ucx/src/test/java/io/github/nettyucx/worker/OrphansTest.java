@@ -152,6 +152,30 @@ class OrphansTest {
         assertEquals(3, counters.get(WorkerCounter.OPERATIONS_FINISHED));
     }
 
+    /** Whose memory has been released too often by the application. */
+    @Test
+    void oneThatCannotBeReleasedDoesNotKeepTheOthers() {
+        for (boolean givenUp : new boolean[] {false, true}) {
+            ByteBuf first = Unpooled.buffer(1);
+            ByteBuf faulty = Unpooled.buffer(1);
+            ByteBuf last = Unpooled.buffer(1);
+            List<String> done = new ArrayList<>();
+            complete(add(first, null));
+            complete(add(faulty, () -> done.add("done")));
+            complete(add(last, null));
+            faulty.release();
+            if (givenUp) {
+                orphans.giveUp();
+            } else {
+                assertFalse(orphans.poll());
+                assertEquals(List.of("done"), done);
+            }
+            assertTrue(orphans.isEmpty());
+            assertEquals(0, first.refCnt());
+            assertEquals(0, last.refCnt());
+        }
+    }
+
     @Test
     void eachIsFinishedOnceInWhateverOrder() {
         Random random = new Random(1);
