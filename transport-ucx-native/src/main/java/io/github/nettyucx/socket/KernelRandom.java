@@ -35,11 +35,11 @@ public final class KernelRandom {
 
     private static MemorySegment draw(CallState state, int length) {
         for (int done = 0; done < length;) {
-            long n = SocketFunctions.getrandom(state, state.address(CallState.STRUCT) + done, length - done);
+            int n = SocketFunctions.getrandom(state, state.address(CallState.STRUCT) + done, length - done);
             if (n < 0 && n != -Errno.EINTR) {
-                throw new IllegalStateException("getrandom failed: " + Errno.text((int) -n));
+                throw new IllegalStateException("getrandom failed: " + Errno.text(-n));
             }
-            done += (int) Math.max(0, n);
+            done += Math.max(0, n);
         }
         return state.memory;
     }

@@ -75,108 +75,56 @@ final class SocketFunctions {
     }
 
     static int socket(CallState state, long domain, long type) {
-        try {
-            return state.result((int) (long) SOCKET.invokeExact(state.errno, domain, type, 0L));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return call(state, SOCKET, domain, type, 0);
     }
 
     static int bind(CallState state, long fd, long address, long length) {
-        try {
-            return state.result((int) (long) BIND.invokeExact(state.errno, fd, address, length));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return call(state, BIND, fd, address, length);
     }
 
     static int listen(CallState state, long fd, long backlog) {
-        try {
-            return state.result((int) (long) LISTEN.invokeExact(state.errno, fd, backlog, 0L));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return call(state, LISTEN, fd, backlog, 0);
     }
 
     static int connect(CallState state, long fd, long address, long length) {
-        try {
-            return state.result((int) (long) CONNECT.invokeExact(state.errno, fd, address, length));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return call(state, CONNECT, fd, address, length);
     }
 
     static int accept4(CallState state, long fd, long address, long length, long flags) {
-        try {
-            return state.result((int) (long) ACCEPT4.invokeExact(state.errno, fd, address, length, flags, 0L, 0L));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return call(state, ACCEPT4, fd, address, length, flags, 0, 0);
     }
 
     static int getsockname(CallState state, long fd, long address, long length) {
-        try {
-            return state.result((int) (long) GETSOCKNAME.invokeExact(state.errno, fd, address, length));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return call(state, GETSOCKNAME, fd, address, length);
     }
 
     static int getpeername(CallState state, long fd, long address, long length) {
-        try {
-            return state.result((int) (long) GETPEERNAME.invokeExact(state.errno, fd, address, length));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return call(state, GETPEERNAME, fd, address, length);
     }
 
     static int getsockopt(CallState state, long fd, long level, long name, long value, long length) {
-        try {
-            return state.result((int) (long) GETSOCKOPT.invokeExact(state.errno, fd, level, name, value, length, 0L));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return call(state, GETSOCKOPT, fd, level, name, value, length, 0);
     }
 
     static int setsockopt(CallState state, long fd, long level, long name, long value, long length) {
-        try {
-            return state.result((int) (long) SETSOCKOPT.invokeExact(state.errno, fd, level, name, value, length, 0L));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return call(state, SETSOCKOPT, fd, level, name, value, length, 0);
     }
 
     static int shutdown(CallState state, long fd, long how) {
-        try {
-            return state.result((int) (long) SHUTDOWN.invokeExact(state.errno, fd, how, 0L));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return call(state, SHUTDOWN, fd, how, 0);
     }
 
     /** Not to be repeated when it was interrupted: the number is free then, and may be somebody else's already. */
     static int close(CallState state, long fd) {
-        try {
-            return state.result((int) (long) CLOSE.invokeExact(state.errno, fd, 0L, 0L));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return call(state, CLOSE, fd, 0, 0);
     }
 
     static int ioctl(CallState state, long fd, long request, long argument) {
-        try {
-            return state.result((int) (long) Variadic.IOCTL.invokeExact(state.errno, fd, request, argument));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return call(state, Variadic.IOCTL, fd, request, argument);
     }
 
     static int fcntl(CallState state, long fd, long command, long argument) {
-        try {
-            return state.result((int) (long) Variadic.FCNTL.invokeExact(state.errno, fd, command, argument));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return call(state, Variadic.FCNTL, fd, command, argument);
     }
 
     static long recv(CallState state, long fd, long address, long length, long flags) {
@@ -232,43 +180,24 @@ final class SocketFunctions {
     }
 
     static int pipe2(CallState state, long descriptors, long flags) {
-        try {
-            return state.result((int) (long) PIPE2.invokeExact(state.errno, descriptors, flags, 0L));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return call(state, PIPE2, descriptors, flags, 0);
     }
 
     static int dup(CallState state, long fd) {
-        try {
-            return state.result((int) (long) DUP.invokeExact(state.errno, fd, 0L, 0L));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return call(state, DUP, fd, 0, 0);
     }
 
-    static long getrandom(CallState state, long address, long length) {
-        try {
-            return state.result((long) GETRANDOM.invokeExact(state.errno, address, length, 0L));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+    /** Never gives more at a time than fits an int. */
+    static int getrandom(CallState state, long address, long length) {
+        return call(state, GETRANDOM, address, length, 0);
     }
 
     static int epollCreate(CallState state, long flags) {
-        try {
-            return state.result((int) (long) EPOLL_CREATE1.invokeExact(state.errno, flags, 0L, 0L));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return call(state, EPOLL_CREATE1, flags, 0, 0);
     }
 
     static int epollControl(CallState state, long epoll, long operation, long fd, long event) {
-        try {
-            return state.result((int) (long) EPOLL_CTL.invokeExact(state.errno, epoll, operation, fd, event, 0L, 0L));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return call(state, EPOLL_CTL, epoll, operation, fd, event, 0, 0);
     }
 
     static int epollWait(CallState state, long epoll, long events, long max, long millis) {
@@ -302,17 +231,35 @@ final class SocketFunctions {
     }
 
     static int eventfd(CallState state, long flags) {
-        try {
-            return state.result((int) (long) EVENTFD.invokeExact(state.errno, 0L, flags, 0L));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return call(state, EVENTFD, 0, flags, 0);
     }
 
     /** @return negative if it failed, without a number */
     static int eventfdWrite(long fd, long value) {
         try {
             return (int) (long) EVENTFD_WRITE.invokeExact(fd, value, 0L);
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    /**
+     * For what is not called for each message: only a constant handle is compiled into its caller. The functions return
+     * an {@code int}.
+     */
+    private static int call(CallState state, MethodHandle function, long first, long second, long third) {
+        try {
+            return state.result((int) (long) function.invokeExact(state.errno, first, second, third));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    private static int call(CallState state, MethodHandle function,
+            long first, long second, long third, long fourth, long fifth, long sixth) {
+        try {
+            return state.result((int) (long) function.invokeExact(
+                    state.errno, first, second, third, fourth, fifth, sixth));
         } catch (Throwable t) {
             throw rethrow(t);
         }

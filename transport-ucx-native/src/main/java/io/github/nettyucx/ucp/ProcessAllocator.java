@@ -29,23 +29,16 @@ final class ProcessAllocator {
     }
 
     static void free(long address) {
-        try {
-            long ignored = (long) FREE.invokeExact(address, 0L, 0L);
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
-        }
+        UcpFunctions.call(FREE, address, 0, 0);
     }
 
     private static long find(String name) {
         try (Arena arena = Arena.ofConfined()) {
-            long address = (long) DLSYM.invokeExact(
-                    RTLD_DEFAULT, arena.allocateFrom(name).address(), 0L);
+            long address = UcpFunctions.call(DLSYM, RTLD_DEFAULT, arena.allocateFrom(name).address(), 0);
             if (address == 0) {
                 throw new UnsatisfiedLinkError("the process has no " + name);
             }
             return address;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
         }
     }
 }

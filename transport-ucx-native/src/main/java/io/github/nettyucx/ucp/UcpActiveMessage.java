@@ -56,13 +56,8 @@ public final class UcpActiveMessage {
             param.set(ValueLayout.JAVA_INT, UcpLayouts.AmHandlerParam.FLAGS, flags);
             param.set(ValueLayout.JAVA_LONG, UcpLayouts.AmHandlerParam.CB, Upcalls.ActiveMessages.RECEIVED);
             param.set(ValueLayout.JAVA_LONG, UcpLayouts.AmHandlerParam.ARG, registered);
-            int status = (byte) (long) UcpFunctions.WORKER_SET_AM_RECV_HANDLER.invokeExact(
-                    workerAddress, param.address(), 0L);
-            UcsStatus.check("Setting the handler of active message " + id, status);
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
+            UcpFunctions.check("Setting the handler of active message " + id,
+                    UcpFunctions.WORKER_SET_AM_RECV_HANDLER, workerAddress, param.address(), 0);
         }
     }
 

@@ -31,13 +31,9 @@ public final class UcpConfig implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             long nativePrefix = prefix == null ? 0 : arena.allocateFrom(prefix).address();
-            int status = (byte) (long) UcpFunctions.CONFIG_READ.invokeExact(nativePrefix, 0L, out.address());
-            UcsStatus.check("Reading the UCX configuration", status);
+            UcpFunctions.check("Reading the UCX configuration",
+                    UcpFunctions.CONFIG_READ, nativePrefix, 0, out.address());
             return new UcpConfig(out.get(ValueLayout.JAVA_LONG, 0));
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
         }
     }
 
@@ -51,14 +47,10 @@ public final class UcpConfig implements AutoCloseable {
      */
     public UcpConfig modify(String name, String value) throws UcxException {
         try (Arena arena = Arena.ofConfined()) {
-            int status = (byte) (long) UcpFunctions.CONFIG_MODIFY.invokeExact(
+            UcpFunctions.check("Setting UCX option " + name + " to \"" + value + '"',
+                    UcpFunctions.CONFIG_MODIFY,
                     address(), arena.allocateFrom(name).address(), arena.allocateFrom(value).address());
-            UcsStatus.check("Setting UCX option " + name + " to \"" + value + '"', status);
             return this;
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
         }
     }
 
@@ -77,10 +69,6 @@ public final class UcpConfig implements AutoCloseable {
             return;
         }
         address = 0;
-        try {
-            long ignored = (long) UcpFunctions.CONFIG_RELEASE.invokeExact(released, 0L, 0L);
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
-        }
+        UcpFunctions.call(UcpFunctions.CONFIG_RELEASE, released, 0, 0);
     }
 }

@@ -38,11 +38,7 @@ public final class UcpConnectionRequest {
 
     private int query(MemorySegment attr, long field) {
         attr.set(ValueLayout.JAVA_LONG, UcpLayouts.ConnRequestAttr.FIELD_MASK, field);
-        try {
-            return (byte) (long) UcpFunctions.CONN_REQUEST_QUERY.invokeExact(address, attr.address(), 0L);
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
-        }
+        return (byte) UcpFunctions.call(UcpFunctions.CONN_REQUEST_QUERY, address, attr.address(), 0);
     }
 
     /** What the client's worker was given as {@link UcpWorkerParams#clientId}, or 0 if it didn't send that. */

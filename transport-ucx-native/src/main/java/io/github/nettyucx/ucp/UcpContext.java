@@ -37,15 +37,10 @@ public final class UcpContext implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             long config = params.config() == null ? 0 : params.config().address();
-            int status = (byte) (long) UcpFunctions.INIT_VERSION.invokeExact(
-                    (long) UcpConstants.API_MAJOR, (long) UcpConstants.API_MINOR, params.write(arena), config,
-                    out.address(), 0L);
-            UcsStatus.check("Creating a UCX context", status);
+            UcpFunctions.check("Creating a UCX context",
+                    UcpFunctions.INIT_VERSION, UcpConstants.API_MAJOR, UcpConstants.API_MINOR,
+                    params.write(arena), config, out.address(), 0);
             return new UcpContext(out.get(ValueLayout.JAVA_LONG, 0));
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
         }
     }
 
@@ -120,9 +115,7 @@ public final class UcpContext implements AutoCloseable {
      * people; the form is UCX's and may change with any release.
      */
     public String describe() {
-        return PrintedText.of(file -> {
-            long ignored = (long) UcpFunctions.CONTEXT_PRINT_INFO.invokeExact(address(), file, 0L);
-        });
+        return PrintedText.of(file -> UcpFunctions.call(UcpFunctions.CONTEXT_PRINT_INFO, address(), file, 0));
     }
 
     /** The resources in {@link #describe}: each transport with its device, such as {@code tcp/eth0}. */
@@ -133,15 +126,9 @@ public final class UcpContext implements AutoCloseable {
     private MemorySegment query(Arena arena, long field) throws UcxException {
         MemorySegment attr = arena.allocate(UcpLayouts.ContextAttr.SIZE, Long.BYTES);
         attr.set(ValueLayout.JAVA_LONG, UcpLayouts.ContextAttr.FIELD_MASK, field);
-        try {
-            int status = (byte) (long) UcpFunctions.CONTEXT_QUERY.invokeExact(address(), attr.address(), 0L);
-            UcsStatus.check("Asking a context for its attributes", status);
-            return attr;
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
-        }
+        UcpFunctions.check("Asking a context for its attributes",
+                UcpFunctions.CONTEXT_QUERY, address(), attr.address(), 0);
+        return attr;
     }
 
     /**
@@ -160,11 +147,7 @@ public final class UcpContext implements AutoCloseable {
         }
         long destroyed = address;
         address = 0;
-        try {
-            long ignored = (long) UcpFunctions.CLEANUP.invokeExact(destroyed, 0L, 0L);
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
-        }
+        UcpFunctions.call(UcpFunctions.CLEANUP, destroyed, 0, 0);
     }
 
     /** A worker or memory was created. */

@@ -50,15 +50,10 @@ public final class UcpEndpoint implements AutoCloseable {
         boolean created = false;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            int status = (byte) (long) UcpFunctions.EP_CREATE.invokeExact(
-                    workerAddress, params.write(arena, id), out.address());
-            UcsStatus.check(params.purpose(), status);
+            UcpFunctions.check(params.purpose(),
+                    UcpFunctions.EP_CREATE, workerAddress, params.write(arena, id), out.address());
             address = out.get(ValueLayout.JAVA_LONG, 0);
             created = true;
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
         } finally {
             if (request != null) {
                 request.listener().endAccept();
@@ -116,11 +111,7 @@ public final class UcpEndpoint implements AutoCloseable {
 
     /** As {@link #flushNbx(long)}, on a plain address. */
     public static long flushNbx(long endpoint, long param) {
-        try {
-            return (long) UcpFunctions.EP_FLUSH_NBX.invokeExact(endpoint, param, 0L);
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
-        }
+        return UcpFunctions.call(UcpFunctions.EP_FLUSH_NBX, endpoint, param, 0);
     }
 
     /**
@@ -142,9 +133,7 @@ public final class UcpEndpoint implements AutoCloseable {
         closed = true;
         worker.endpointClosed(this);
         try {
-            return (long) UcpFunctions.EP_CLOSE_NBX.invokeExact(address, force ? CLOSE_FORCE : CLOSE_FLUSH, 0L);
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
+            return UcpFunctions.call(UcpFunctions.EP_CLOSE_NBX, address, force ? CLOSE_FORCE : CLOSE_FLUSH, 0);
         } finally {
             Upcalls.ENDPOINTS.unregister(id);
         }
@@ -230,14 +219,8 @@ public final class UcpEndpoint implements AutoCloseable {
 
     private void query(MemorySegment attr, long field) throws UcxException {
         attr.set(ValueLayout.JAVA_LONG, UcpLayouts.EpAttr.FIELD_MASK, field);
-        try {
-            int status = (byte) (long) UcpFunctions.EP_QUERY.invokeExact(address(), attr.address(), 0L);
-            UcsStatus.check("Asking an endpoint for its attributes", status);
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
-        }
+        UcpFunctions.check("Asking an endpoint for its attributes",
+                UcpFunctions.EP_QUERY, address(), attr.address(), 0);
     }
 
     /** The upcall. */

@@ -14,8 +14,8 @@ import java.lang.invoke.MethodHandle;
  * The functions of {@code ucp/api/ucp.h}.
  *
  * <p>Pointers, handles and {@code size_t} are {@code long}, so that a call allocates nothing. {@code ucs_status_t}
- * is one signed byte, as the header packs the enum. Callers use {@code invokeExact}, pass a {@code long} for each
- * argument of the shape, 0 for those that the function has not, and cast the {@code long} that they get to its type.
+ * is one signed byte, as the header packs the enum. Callers pass a {@code long} for each argument of
+ * the shape, 0 for those that the function has not, and cast the {@code long} that they get to its type.
  *
  * <p>Calls are ordinary unless marked {@link #CRITICAL}. A critical call keeps its thread "in Java": it is some
  * nanoseconds cheaper, but it must not call back, and as the garbage collector waits for it, it must neither run
@@ -143,6 +143,39 @@ final class UcpFunctions {
         MemorySegment symbol = SYMBOLS.find(name).orElseThrow(
                 () -> new UnsatisfiedLinkError("The UCX library " + UcxLibrary.load().path() + " has no " + name));
         return LINKER.downcallHandle(symbol, shape, options);
+    }
+
+    /**
+     * A call that happens once for an object. What is called for each message calls its handle itself: a constant
+     * handle is compiled into its caller.
+     */
+    static long call(MethodHandle function, long first, long second, long third) {
+        try {
+            return (long) function.invokeExact(first, second, third);
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /**
+     * Makes such a call to a function that returns a status, and throws if that is an error.
+     *
+     * @param what what is tried, as for {@link UcsStatus#check}
+     */
+    static void check(String what, MethodHandle function, long first, long second, long third) throws UcxException {
+        UcsStatus.check(what, (byte) call(function, first, second, third));
+    }
+
+    /** The same with six arguments. */
+    static void check(String what, MethodHandle function,
+            long first, long second, long third, long fourth, long fifth, long sixth) throws UcxException {
+        int status;
+        try {
+            status = (byte) (long) function.invokeExact(first, second, third, fourth, fifth, sixth);
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+        UcsStatus.check(what, status);
     }
 
     /**

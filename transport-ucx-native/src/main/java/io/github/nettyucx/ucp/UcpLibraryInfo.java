@@ -25,23 +25,17 @@ public record UcpLibraryInfo(int major, int minor, int release, String version, 
             MemorySegment major = arena.allocate(ValueLayout.JAVA_INT);
             MemorySegment minor = arena.allocate(ValueLayout.JAVA_INT);
             MemorySegment release = arena.allocate(ValueLayout.JAVA_INT);
-            long ignored = (long) UcpFunctions.GET_VERSION.invokeExact(
-                    major.address(), minor.address(), release.address());
+            UcpFunctions.call(UcpFunctions.GET_VERSION, major.address(), minor.address(), release.address());
             MemorySegment attr = arena.allocate(UcpLayouts.LibAttr.SIZE, Long.BYTES);
             attr.set(ValueLayout.JAVA_LONG, UcpLayouts.LibAttr.FIELD_MASK,
                     UcpConstants.UCP_LIB_ATTR_FIELD_MAX_THREAD_LEVEL);
-            int status = (byte) (long) UcpFunctions.LIB_QUERY.invokeExact(attr.address(), 0L, 0L);
-            UcsStatus.check("Asking UCX for its attributes", status);
+            UcpFunctions.check("Asking UCX for its attributes", UcpFunctions.LIB_QUERY, attr.address(), 0, 0);
             return new UcpLibraryInfo(
                     major.get(ValueLayout.JAVA_INT, 0),
                     minor.get(ValueLayout.JAVA_INT, 0),
                     release.get(ValueLayout.JAVA_INT, 0),
-                    NativeMemory.getString((long) UcpFunctions.GET_VERSION_STRING.invokeExact(0L, 0L, 0L)),
+                    NativeMemory.getString(UcpFunctions.call(UcpFunctions.GET_VERSION_STRING, 0, 0, 0)),
                     UcsThreadMode.of(attr.get(ValueLayout.JAVA_INT, UcpLayouts.LibAttr.MAX_THREAD_LEVEL)));
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
         }
     }
 }

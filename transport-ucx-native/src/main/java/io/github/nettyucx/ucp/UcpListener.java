@@ -44,15 +44,10 @@ public final class UcpListener implements AutoCloseable {
             params.set(ValueLayout.JAVA_LONG, UcpLayouts.ListenerParams.CONN_HANDLER_CB, Upcalls.Listeners.CONNECTION_REQUEST);
             params.set(ValueLayout.JAVA_LONG, UcpLayouts.ListenerParams.CONN_HANDLER_ARG, id);
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            int status = (byte) (long) UcpFunctions.LISTENER_CREATE.invokeExact(
-                    worker.address(), params.address(), out.address());
-            UcsStatus.check("Listening on " + local, status);
+            UcpFunctions.check("Listening on " + local,
+                    UcpFunctions.LISTENER_CREATE, worker.address(), params.address(), out.address());
             address = out.get(ValueLayout.JAVA_LONG, 0);
             created = true;
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
         } finally {
             if (!created) {
                 Upcalls.Listeners.REGISTERED.unregister(id);
@@ -79,13 +74,9 @@ public final class UcpListener implements AutoCloseable {
             MemorySegment attr = arena.allocate(UcpLayouts.ListenerAttr.SIZE, Long.BYTES);
             attr.set(ValueLayout.JAVA_LONG, UcpLayouts.ListenerAttr.FIELD_MASK,
                     UcpConstants.UCP_LISTENER_ATTR_FIELD_SOCKADDR);
-            int status = (byte) (long) UcpFunctions.LISTENER_QUERY.invokeExact(address(), attr.address(), 0L);
-            UcsStatus.check("Asking a listener for its address", status);
+            UcpFunctions.check("Asking a listener for its address",
+                    UcpFunctions.LISTENER_QUERY, address(), attr.address(), 0);
             return UcsSockAddr.decode(attr, UcpLayouts.ListenerAttr.SOCKADDR);
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
         }
     }
 
@@ -108,14 +99,8 @@ public final class UcpListener implements AutoCloseable {
             throw new IllegalStateException("The connection request has been accepted or rejected before");
         }
         pending.remove(request);
-        try {
-            int status = (byte) (long) UcpFunctions.LISTENER_REJECT.invokeExact(address(), request.address(), 0L);
-            UcsStatus.check("Rejecting " + request.clientAddress(), status);
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
-        }
+        UcpFunctions.check("Rejecting " + request.clientAddress(),
+                UcpFunctions.LISTENER_REJECT, address(), request.address(), 0);
     }
 
     /**
@@ -140,9 +125,7 @@ public final class UcpListener implements AutoCloseable {
         address = 0;
         worker.listenerClosed(this);
         try {
-            long ignored = (long) UcpFunctions.LISTENER_DESTROY.invokeExact(destroyed, 0L, 0L);
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
+            UcpFunctions.call(UcpFunctions.LISTENER_DESTROY, destroyed, 0, 0);
         } finally {
             Upcalls.Listeners.REGISTERED.unregister(id);
         }

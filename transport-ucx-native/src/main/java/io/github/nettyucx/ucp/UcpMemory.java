@@ -34,16 +34,11 @@ public final class UcpMemory implements AutoCloseable {
             }
             params.set(ValueLayout.JAVA_LONG, UcpLayouts.MemMapParams.FIELD_MASK, mask);
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            int status = (byte) (long) UcpFunctions.MEM_MAP.invokeExact(
-                    context.address(), params.address(), out.address());
-            UcsStatus.check("Mapping " + length + " bytes of memory", status);
+            UcpFunctions.check("Mapping " + length + " bytes of memory",
+                    UcpFunctions.MEM_MAP, context.address(), params.address(), out.address());
             address = out.get(ValueLayout.JAVA_LONG, 0);
             context.retained();
             segment = owned != null ? owned : queryAllocated(arena).asSlice(0, length);
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
         }
     }
 
@@ -71,11 +66,11 @@ public final class UcpMemory implements AutoCloseable {
         return new UcpMemory(context, null, length);
     }
 
-    private MemorySegment queryAllocated(Arena arena) throws Throwable {
+    private MemorySegment queryAllocated(Arena arena) throws UcxException {
         MemorySegment attr = arena.allocate(UcpLayouts.MemAttr.SIZE, Long.BYTES);
         attr.set(ValueLayout.JAVA_LONG, UcpLayouts.MemAttr.FIELD_MASK,
                 UcpConstants.UCP_MEM_ATTR_FIELD_ADDRESS | UcpConstants.UCP_MEM_ATTR_FIELD_LENGTH);
-        int status = (byte) (long) UcpFunctions.MEM_QUERY.invokeExact(address, attr.address(), 0L);
+        int status = (byte) UcpFunctions.call(UcpFunctions.MEM_QUERY, address, attr.address(), 0);
         if (status != UcsStatus.OK) {
             close();
         }
@@ -106,17 +101,12 @@ public final class UcpMemory implements AutoCloseable {
             // Not its successor ucp_memh_pack: asked for a remote key, that one ends the process as unsupported.
             MemorySegment buffer = arena.allocate(ValueLayout.JAVA_LONG);
             MemorySegment size = arena.allocate(ValueLayout.JAVA_LONG);
-            int status = (byte) (long) UcpFunctions.RKEY_PACK.invokeExact(
-                    context.address(), address(), buffer.address(), size.address(), 0L, 0L);
-            UcsStatus.check("Packing a remote key", status);
+            UcpFunctions.check("Packing a remote key",
+                    UcpFunctions.RKEY_PACK, context.address(), address(), buffer.address(), size.address(), 0, 0);
             long packed = buffer.get(ValueLayout.JAVA_LONG, 0);
             byte[] copy = NativeMemory.getBytes(packed, size.get(ValueLayout.JAVA_LONG, 0));
-            long ignored = (long) UcpFunctions.RKEY_BUFFER_RELEASE.invokeExact(packed, 0L, 0L);
+            UcpFunctions.call(UcpFunctions.RKEY_BUFFER_RELEASE, packed, 0, 0);
             return copy;
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
         }
     }
 
@@ -129,10 +119,8 @@ public final class UcpMemory implements AutoCloseable {
         address = 0;
         try {
             // Its status says only that the argument was none of UCX's.
-            int status = (byte) (long) UcpFunctions.MEM_UNMAP.invokeExact(context.address(), unmapped, 0L);
+            int status = (byte) UcpFunctions.call(UcpFunctions.MEM_UNMAP, context.address(), unmapped, 0);
             assert status == UcsStatus.OK : UcsStatus.string(status);
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
         } finally {
             context.released();
         }

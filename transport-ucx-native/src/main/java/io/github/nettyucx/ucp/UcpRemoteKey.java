@@ -20,14 +20,9 @@ public final class UcpRemoteKey implements AutoCloseable {
             MemorySegment buffer = arena.allocate(packed.length, Long.BYTES);
             MemorySegment.copy(packed, 0, buffer, ValueLayout.JAVA_BYTE, 0, packed.length);
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            int status = (byte) (long) UcpFunctions.EP_RKEY_UNPACK.invokeExact(
-                    endpoint.address(), buffer.address(), out.address());
-            UcsStatus.check("Unpacking a remote key", status);
+            UcpFunctions.check("Unpacking a remote key",
+                    UcpFunctions.EP_RKEY_UNPACK, endpoint.address(), buffer.address(), out.address());
             address = out.get(ValueLayout.JAVA_LONG, 0);
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
         }
     }
 
@@ -49,13 +44,9 @@ public final class UcpRemoteKey implements AutoCloseable {
     public long localPointer(long remoteAddress) throws UcxException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            int status = (byte) (long) UcpFunctions.RKEY_PTR.invokeExact(address(), remoteAddress, out.address());
-            UcsStatus.check("Asking for a direct pointer to remote memory", status);
+            UcpFunctions.check("Asking for a direct pointer to remote memory",
+                    UcpFunctions.RKEY_PTR, address(), remoteAddress, out.address());
             return out.get(ValueLayout.JAVA_LONG, 0);
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
         }
     }
 
@@ -70,10 +61,6 @@ public final class UcpRemoteKey implements AutoCloseable {
             // The memory of the key was the worker's.
             return;
         }
-        try {
-            long ignored = (long) UcpFunctions.RKEY_DESTROY.invokeExact(destroyed, 0L, 0L);
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
-        }
+        UcpFunctions.call(UcpFunctions.RKEY_DESTROY, destroyed, 0, 0);
     }
 }

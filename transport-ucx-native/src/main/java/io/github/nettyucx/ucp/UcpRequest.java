@@ -44,10 +44,6 @@ public final class UcpRequest {
      */
     public static void cancel(long worker, long request) {
         assert request > 0;
-        try {
-            long ignored = (long) UcpFunctions.REQUEST_CANCEL.invokeExact(worker, request, 0L);
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
-        }
+        UcpFunctions.call(UcpFunctions.REQUEST_CANCEL, worker, request, 0);
     }
 }

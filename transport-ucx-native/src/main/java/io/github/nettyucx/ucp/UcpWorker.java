@@ -31,15 +31,10 @@ public final class UcpWorker implements AutoCloseable {
         this.context = context;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            int status = (byte) (long) UcpFunctions.WORKER_CREATE.invokeExact(
-                    context.address(), params.write(arena), out.address());
-            UcsStatus.check("Creating a worker", status);
+            UcpFunctions.check("Creating a worker",
+                    UcpFunctions.WORKER_CREATE, context.address(), params.write(arena), out.address());
             address = out.get(ValueLayout.JAVA_LONG, 0);
             context.retained();
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
         }
     }
 
@@ -122,8 +117,8 @@ public final class UcpWorker implements AutoCloseable {
     public int eventFd() throws UcxException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_INT);
-            int status = (byte) (long) UcpFunctions.WORKER_GET_EFD.invokeExact(address(), out.address(), 0L);
-            UcsStatus.check("Asking a worker for its event file descriptor", status);
+            UcpFunctions.check("Asking a worker for its event file descriptor",
+                    UcpFunctions.WORKER_GET_EFD, address(), out.address(), 0);
             int fd = out.get(ValueLayout.JAVA_INT, 0);
             if (fd < 0) {
                 // Release builds of UCX don't look whether the context has the feature.
@@ -131,10 +126,6 @@ public final class UcpWorker implements AutoCloseable {
                         UcsStatus.ERR_UNSUPPORTED);
             }
             return fd;
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
         }
     }
 
@@ -146,23 +137,12 @@ public final class UcpWorker implements AutoCloseable {
      */
     public long flushNbx(long param) {
         assert address != 0;
-        try {
-            return (long) UcpFunctions.WORKER_FLUSH_NBX.invokeExact(address, param, 0L);
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
-        }
+        return UcpFunctions.call(UcpFunctions.WORKER_FLUSH_NBX, address, param, 0);
     }
 
     /** Orders the remote memory operations before this call before those after it, without waiting. */
     public void fence() throws UcxException {
-        try {
-            int status = (byte) (long) UcpFunctions.WORKER_FENCE.invokeExact(address(), 0L, 0L);
-            UcsStatus.check("Fencing a worker", status);
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
-        }
+        UcpFunctions.check("Fencing a worker", UcpFunctions.WORKER_FENCE, address(), 0, 0);
     }
 
     /** The worker's address, for {@link #connect(byte[], EndpointErrorHandler)} on another worker in any process. */
@@ -172,12 +152,8 @@ public final class UcpWorker implements AutoCloseable {
             long workerAddress = attr.get(ValueLayout.JAVA_LONG, UcpLayouts.WorkerAttr.ADDRESS);
             long length = attr.get(ValueLayout.JAVA_LONG, UcpLayouts.WorkerAttr.ADDRESS_LENGTH);
             byte[] copy = NativeMemory.getBytes(workerAddress, length);
-            long ignored = (long) UcpFunctions.WORKER_RELEASE_ADDRESS.invokeExact(address, workerAddress, 0L);
+            UcpFunctions.call(UcpFunctions.WORKER_RELEASE_ADDRESS, address, workerAddress, 0);
             return copy;
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
         }
     }
 
@@ -206,15 +182,9 @@ public final class UcpWorker implements AutoCloseable {
     private MemorySegment query(Arena arena, long field) throws UcxException {
         MemorySegment attr = arena.allocate(UcpLayouts.WorkerAttr.SIZE, Long.BYTES);
         attr.set(ValueLayout.JAVA_LONG, UcpLayouts.WorkerAttr.FIELD_MASK, field);
-        try {
-            int status = (byte) (long) UcpFunctions.WORKER_QUERY.invokeExact(address(), attr.address(), 0L);
-            UcsStatus.check("Asking a worker for its attributes", status);
-            return attr;
-        } catch (UcxException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
-        }
+        UcpFunctions.check("Asking a worker for its attributes",
+                UcpFunctions.WORKER_QUERY, address(), attr.address(), 0);
+        return attr;
     }
 
     /**
@@ -291,9 +261,7 @@ public final class UcpWorker implements AutoCloseable {
         long destroyed = address;
         address = 0;
         try {
-            long ignored = (long) UcpFunctions.WORKER_DESTROY.invokeExact(destroyed, 0L, 0L);
-        } catch (Throwable e) {
-            throw UcpFunctions.rethrow(e);
+            UcpFunctions.call(UcpFunctions.WORKER_DESTROY, destroyed, 0, 0);
         } finally {
             for (long handler : activeMessageHandlers) {
                 Upcalls.ActiveMessages.HANDLERS.unregister(handler);
