@@ -88,6 +88,9 @@ abstract class AbstractUcxChannel extends AbstractChannel {
         registration.cancel();
     }
 
+    /** The application does not want to read any more, for now. Only for the channel's loop. */
+    abstract void cancelRead();
+
     /** The loop looks at the channel no more: closes it at once, whatever it still has to deliver. */
     void abandon() {
         unsafe().close(unsafe().voidPromise());

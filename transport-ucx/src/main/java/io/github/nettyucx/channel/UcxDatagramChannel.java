@@ -353,12 +353,9 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
         }
     }
 
-    /** The application does not want to read any more, for now. Only for the channel's loop. */
+    @Override
     void cancelRead() {
-        if (!config.isAutoRead()) {
-            // Not switched on again meanwhile.
-            input.cancelRead();
-        }
+        input.cancelRead();
     }
 
     @Override

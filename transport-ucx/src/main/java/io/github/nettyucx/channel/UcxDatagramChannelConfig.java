@@ -3,15 +3,9 @@ package io.github.nettyucx.channel;
 
 import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.socket.SocketSetting;
-import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.DefaultChannelConfig;
-import io.netty.channel.EventLoop;
 import io.netty.channel.FixedRecvByteBufAllocator;
-import io.netty.channel.MessageSizeEstimator;
-import io.netty.channel.RecvByteBufAllocator;
-import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.DatagramChannelConfig;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
@@ -31,7 +25,7 @@ import static io.netty.util.internal.ObjectUtil.checkPositive;
  * when it is made; later ones it gets at once on the loop's thread, and from other threads before what the loop is
  * given to do next. Any thread may call.
  */
-final class UcxDatagramChannelConfig extends DefaultChannelConfig implements DatagramChannelConfig {
+final class UcxDatagramChannelConfig extends UcxChannelConfig<DatagramChannelConfig> implements DatagramChannelConfig {
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(UcxDatagramChannelConfig.class);
 
@@ -336,74 +330,5 @@ final class UcxDatagramChannelConfig extends DefaultChannelConfig implements Dat
             throw new IllegalStateException("DATAGRAM_CHANNEL_ACTIVE_ON_REGISTRATION is set before the registration");
         }
         activeOnRegistration = active;
-    }
-
-    @Override
-    protected void autoReadCleared() {
-        if (channel.isRegistered()) {
-            EventLoop loop = channel.eventLoop();
-            if (loop.inEventLoop()) {
-                udp.cancelRead();
-            } else {
-                loop.execute(udp::cancelRead);
-            }
-        }
-    }
-
-    // Netty's setters, with the interface as their result.
-
-    @Override
-    public DatagramChannelConfig setConnectTimeoutMillis(int connectTimeoutMillis) {
-        super.setConnectTimeoutMillis(connectTimeoutMillis);
-        return this;
-    }
-
-    @Override
-    @Deprecated
-    public DatagramChannelConfig setMaxMessagesPerRead(int maxMessagesPerRead) {
-        super.setMaxMessagesPerRead(maxMessagesPerRead);
-        return this;
-    }
-
-    @Override
-    public DatagramChannelConfig setWriteSpinCount(int writeSpinCount) {
-        super.setWriteSpinCount(writeSpinCount);
-        return this;
-    }
-
-    @Override
-    public DatagramChannelConfig setAllocator(ByteBufAllocator allocator) {
-        super.setAllocator(allocator);
-        return this;
-    }
-
-    @Override
-    public DatagramChannelConfig setRecvByteBufAllocator(RecvByteBufAllocator allocator) {
-        super.setRecvByteBufAllocator(allocator);
-        return this;
-    }
-
-    @Override
-    public DatagramChannelConfig setAutoRead(boolean autoRead) {
-        super.setAutoRead(autoRead);
-        return this;
-    }
-
-    @Override
-    public DatagramChannelConfig setAutoClose(boolean autoClose) {
-        super.setAutoClose(autoClose);
-        return this;
-    }
-
-    @Override
-    public DatagramChannelConfig setMessageSizeEstimator(MessageSizeEstimator estimator) {
-        super.setMessageSizeEstimator(estimator);
-        return this;
-    }
-
-    @Override
-    public DatagramChannelConfig setWriteBufferWaterMark(WriteBufferWaterMark waterMark) {
-        super.setWriteBufferWaterMark(waterMark);
-        return this;
     }
 }

@@ -9,7 +9,6 @@ import io.github.nettyucx.worker.SocketWatcher;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
-import io.netty.channel.EventLoop;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.util.internal.logging.InternalLogger;
@@ -165,15 +164,9 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
         }
     }
 
-    void autoReadCleared() {
-        if (isRegistered()) {
-            EventLoop loop = eventLoop();
-            if (loop.inEventLoop()) {
-                readPending = false;
-            } else {
-                loop.execute(() -> readPending = config.isAutoRead() && readPending);
-            }
-        }
+    @Override
+    void cancelRead() {
+        readPending = false;
     }
 
     private void accept() {

@@ -2,13 +2,8 @@
 package io.github.nettyucx.channel;
 
 import io.github.nettyucx.socket.SocketSetting;
-import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.DefaultChannelConfig;
-import io.netty.channel.MessageSizeEstimator;
-import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.ServerChannelRecvByteBufAllocator;
-import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.ServerSocketChannelConfig;
 import io.netty.util.NetUtil;
 
@@ -23,7 +18,8 @@ import static io.netty.util.internal.ObjectUtil.checkPositiveOrZero;
  * by default, as with Netty's other transports. {@code SO_RCVBUF} here is only the size of the sockets' buffers; the
  * window of connections is set on the children. Any thread may call.
  */
-public final class UcxServerSocketChannelConfig extends DefaultChannelConfig implements ServerSocketChannelConfig {
+public final class UcxServerSocketChannelConfig extends UcxChannelConfig<UcxServerSocketChannelConfig>
+        implements ServerSocketChannelConfig {
 
     private volatile int backlog = NetUtil.SOMAXCONN;
     /** Of the children that are not told otherwise; {@code null} if nobody has said anything. */
@@ -152,76 +148,6 @@ public final class UcxServerSocketChannelConfig extends DefaultChannelConfig imp
     /** Has no effect, as on Netty's other transports. */
     @Override
     public UcxServerSocketChannelConfig setPerformancePreferences(int connectionTime, int latency, int bandwidth) {
-        return this;
-    }
-
-    @Override
-    protected void autoReadCleared() {
-        ((UcxServerSocketChannel) channel).autoReadCleared();
-    }
-
-    // Netty's setters, with this class as their result.
-
-    @Override
-    public UcxServerSocketChannelConfig setConnectTimeoutMillis(int connectTimeoutMillis) {
-        super.setConnectTimeoutMillis(connectTimeoutMillis);
-        return this;
-    }
-
-    @Override
-    @Deprecated
-    public UcxServerSocketChannelConfig setMaxMessagesPerRead(int maxMessagesPerRead) {
-        super.setMaxMessagesPerRead(maxMessagesPerRead);
-        return this;
-    }
-
-    @Override
-    public UcxServerSocketChannelConfig setWriteSpinCount(int writeSpinCount) {
-        super.setWriteSpinCount(writeSpinCount);
-        return this;
-    }
-
-    @Override
-    public UcxServerSocketChannelConfig setAllocator(ByteBufAllocator allocator) {
-        super.setAllocator(allocator);
-        return this;
-    }
-
-    @Override
-    public UcxServerSocketChannelConfig setRecvByteBufAllocator(RecvByteBufAllocator allocator) {
-        super.setRecvByteBufAllocator(allocator);
-        return this;
-    }
-
-    @Override
-    public UcxServerSocketChannelConfig setAutoRead(boolean autoRead) {
-        super.setAutoRead(autoRead);
-        return this;
-    }
-
-    @Override
-    public UcxServerSocketChannelConfig setMessageSizeEstimator(MessageSizeEstimator estimator) {
-        super.setMessageSizeEstimator(estimator);
-        return this;
-    }
-
-    @Override
-    public UcxServerSocketChannelConfig setWriteBufferWaterMark(WriteBufferWaterMark waterMark) {
-        super.setWriteBufferWaterMark(waterMark);
-        return this;
-    }
-
-    @Override
-    @Deprecated
-    public UcxServerSocketChannelConfig setWriteBufferHighWaterMark(int highWaterMark) {
-        super.setWriteBufferHighWaterMark(highWaterMark);
-        return this;
-    }
-
-    @Override
-    @Deprecated
-    public UcxServerSocketChannelConfig setWriteBufferLowWaterMark(int lowWaterMark) {
-        super.setWriteBufferLowWaterMark(lowWaterMark);
         return this;
     }
 }

@@ -323,12 +323,8 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         }
     }
 
-    /** The application does not want to read any more, for now. Only for the channel's loop. */
+    @Override
     void cancelRead() {
-        if (config.isAutoRead()) {
-            // Switched on again meanwhile.
-            return;
-        }
         readBeforeConnect = false;
         if (connection != null) {
             connection.input().cancelRead();

@@ -5,13 +5,7 @@ import io.github.nettyucx.handshake.LaneSet;
 import io.github.nettyucx.handshake.SharedSecret;
 import io.github.nettyucx.socket.SocketSetting;
 import io.github.nettyucx.wire.Limits;
-import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.DefaultChannelConfig;
-import io.netty.channel.EventLoop;
-import io.netty.channel.MessageSizeEstimator;
-import io.netty.channel.RecvByteBufAllocator;
-import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.SocketChannelConfig;
 
 import java.util.Map;
@@ -36,7 +30,8 @@ import static io.netty.util.internal.ObjectUtil.checkPositiveOrZero;
  * <tr><td>{@code SO_KEEPALIVE}</td><td>the kernel socket's; between two peers of this transport it is always on</td></tr>
  * </table>
  */
-public final class UcxSocketChannelConfig extends DefaultChannelConfig implements SocketChannelConfig {
+public final class UcxSocketChannelConfig extends UcxChannelConfig<UcxSocketChannelConfig>
+        implements SocketChannelConfig {
 
     static final int DEFAULT_WINDOW = 1024 * 1024;
     static final int DEFAULT_HANDSHAKE_TIMEOUT_MILLIS = 10_000;
@@ -396,90 +391,6 @@ public final class UcxSocketChannelConfig extends DefaultChannelConfig implement
     /** See {@link UcxChannelOption#TRANSLATED_ADDRESSES}. */
     public UcxSocketChannelConfig setTranslatedAddresses(boolean allowed) {
         translatedAddresses = allowed;
-        return this;
-    }
-
-    @Override
-    protected void autoReadCleared() {
-        UcxSocketChannel socket = (UcxSocketChannel) channel;
-        if (socket.isRegistered()) {
-            EventLoop loop = socket.eventLoop();
-            if (loop.inEventLoop()) {
-                socket.cancelRead();
-            } else {
-                loop.execute(socket::cancelRead);
-            }
-        }
-    }
-
-    // Netty's setters, with this class as their result.
-
-    @Override
-    public UcxSocketChannelConfig setConnectTimeoutMillis(int connectTimeoutMillis) {
-        super.setConnectTimeoutMillis(connectTimeoutMillis);
-        return this;
-    }
-
-    @Override
-    @Deprecated
-    public UcxSocketChannelConfig setMaxMessagesPerRead(int maxMessagesPerRead) {
-        super.setMaxMessagesPerRead(maxMessagesPerRead);
-        return this;
-    }
-
-    @Override
-    public UcxSocketChannelConfig setWriteSpinCount(int writeSpinCount) {
-        super.setWriteSpinCount(writeSpinCount);
-        return this;
-    }
-
-    @Override
-    public UcxSocketChannelConfig setAllocator(ByteBufAllocator allocator) {
-        super.setAllocator(allocator);
-        return this;
-    }
-
-    @Override
-    public UcxSocketChannelConfig setRecvByteBufAllocator(RecvByteBufAllocator allocator) {
-        super.setRecvByteBufAllocator(allocator);
-        return this;
-    }
-
-    @Override
-    public UcxSocketChannelConfig setAutoRead(boolean autoRead) {
-        super.setAutoRead(autoRead);
-        return this;
-    }
-
-    @Override
-    public UcxSocketChannelConfig setAutoClose(boolean autoClose) {
-        super.setAutoClose(autoClose);
-        return this;
-    }
-
-    @Override
-    public UcxSocketChannelConfig setMessageSizeEstimator(MessageSizeEstimator estimator) {
-        super.setMessageSizeEstimator(estimator);
-        return this;
-    }
-
-    @Override
-    public UcxSocketChannelConfig setWriteBufferWaterMark(WriteBufferWaterMark waterMark) {
-        super.setWriteBufferWaterMark(waterMark);
-        return this;
-    }
-
-    @Override
-    @Deprecated
-    public UcxSocketChannelConfig setWriteBufferHighWaterMark(int highWaterMark) {
-        super.setWriteBufferHighWaterMark(highWaterMark);
-        return this;
-    }
-
-    @Override
-    @Deprecated
-    public UcxSocketChannelConfig setWriteBufferLowWaterMark(int lowWaterMark) {
-        super.setWriteBufferLowWaterMark(lowWaterMark);
         return this;
     }
 }

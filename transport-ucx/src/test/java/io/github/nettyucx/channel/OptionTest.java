@@ -5,11 +5,15 @@ import io.github.nettyucx.socket.SocketSetting;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.socket.DatagramChannelConfig;
+import io.netty.channel.socket.ServerSocketChannelConfig;
+import io.netty.channel.socket.SocketChannelConfig;
 import io.netty.channel.socket.nio.NioChannelOption;
 import jdk.net.ExtendedSocketOptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
+import java.lang.reflect.Method;
 import java.net.SocketOption;
 import java.util.HashMap;
 import java.util.Map;
@@ -17,6 +21,7 @@ import java.util.Map;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -71,6 +76,29 @@ class OptionTest {
         assertTrue(socket.setOptions(Map.of(ChannelOption.SO_RCVBUF, 8 * KIB, ChannelOption.SO_LINGER, 3)));
         assertEquals(8 * KIB, socket.getReceiveBufferSize());
         assertEquals(3, socket.getSoLinger());
+    }
+
+    @Test
+    void settersReturnTheOptionsInTheTypeOfTheirChannel() throws NoSuchMethodException {
+        UcxSocketChannelConfig sameSocket = socket.setAutoRead(false).setWriteSpinCount(3).setLanes(socket.getLanes());
+        assertSame(socket, sameSocket);
+        UcxServerSocketChannelConfig sameServer = server.setAutoRead(false).setBacklog(3).setWriteSpinCount(3);
+        assertSame(server, sameServer);
+        DatagramChannelConfig datagrams = new UcxDatagramChannel().config();
+        assertSame(datagrams, datagrams.setAutoClose(false));
+        assertTyped(socket, SocketChannelConfig.class);
+        assertTyped(server, ServerSocketChannelConfig.class);
+        assertTyped(datagrams, DatagramChannelConfig.class);
+    }
+
+    /** Each setter of Netty's type returns that type or one below it, to those who look for it by reflection as well. */
+    private static void assertTyped(ChannelConfig config, Class<?> type) throws NoSuchMethodException {
+        for (Method setter : type.getMethods()) {
+            if (type.isAssignableFrom(setter.getReturnType())) {
+                Class<?> returned = config.getClass().getMethod(setter.getName(), setter.getParameterTypes()).getReturnType();
+                assertTrue(type.isAssignableFrom(returned), () -> setter + ": " + returned);
+            }
+        }
     }
 
     @Test
