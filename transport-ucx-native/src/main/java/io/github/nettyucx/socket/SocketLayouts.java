@@ -16,9 +16,6 @@ final class SocketLayouts {
         static final int FAMILY = 0;
         static final int PORT = 2;
         static final int ADDR = 4;
-
-        private SockAddrIn() {
-        }
     }
 
     /** {@code struct sockaddr_in6}. */
@@ -29,9 +26,6 @@ final class SocketLayouts {
         static final int FLOWINFO = 4;
         static final int ADDR = 8;
         static final int SCOPE_ID = 24;
-
-        private SockAddrIn6() {
-        }
     }
 
     /** {@code struct sockaddr_un}. */
@@ -39,17 +33,11 @@ final class SocketLayouts {
         static final int SIZE = 110;
         static final int FAMILY = 0;
         static final int PATH = 2;
-
-        private SockAddrUn() {
-        }
     }
 
     /** {@code struct sockaddr_storage}. */
     static final class SockAddrStorage {
         static final int SIZE = 128;
-
-        private SockAddrStorage() {
-        }
     }
 
     /** {@code struct msghdr}. */
@@ -62,9 +50,6 @@ final class SocketLayouts {
         static final int CONTROL = 32;
         static final int CONTROLLEN = 40;
         static final int FLAGS = 48;
-
-        private MsgHdr() {
-        }
     }
 
     /** {@code struct tcp_info}, as far as the last field that is used. */
@@ -75,9 +60,6 @@ final class SocketLayouts {
         static final int PROBES = 3;
         static final int LAST_DATA_RECV = 52;
         static final int LAST_ACK_RECV = 56;
-
-        private TcpInfo() {
-        }
     }
 
     /** {@code struct iovec}. */
@@ -85,9 +67,6 @@ final class SocketLayouts {
         static final int SIZE = 16;
         static final int BASE = 0;
         static final int LEN = 8;
-
-        private IoVec() {
-        }
     }
 
     /** {@code struct linger}. */
@@ -95,9 +74,6 @@ final class SocketLayouts {
         static final int SIZE = 8;
         static final int ONOFF = 0;
         static final int LINGER = 4;
-
-        private Linger() {
-        }
     }
 
     /** {@code struct timespec}. */
@@ -105,9 +81,6 @@ final class SocketLayouts {
         static final int SIZE = 16;
         static final int SEC = 0;
         static final int NSEC = 8;
-
-        private TimeSpec() {
-        }
     }
 
     /** {@code struct group_req}. */
@@ -115,9 +88,6 @@ final class SocketLayouts {
         static final int SIZE = 136;
         static final int INTERFACE = 0;
         static final int GROUP = 8;
-
-        private GroupReq() {
-        }
     }
 
     /** {@code struct group_source_req}. */
@@ -126,9 +96,6 @@ final class SocketLayouts {
         static final int INTERFACE = 0;
         static final int GROUP = 8;
         static final int SOURCE = 136;
-
-        private GroupSourceReq() {
-        }
     }
 
     /** {@code struct ip_mreqn}. */
@@ -137,9 +104,6 @@ final class SocketLayouts {
         static final int MULTIADDR = 0;
         static final int ADDRESS = 4;
         static final int IFINDEX = 8;
-
-        private IpMreqn() {
-        }
     }
 
     /** {@code struct epoll_event}: packed on x86-64, padded elsewhere. */
@@ -148,9 +112,6 @@ final class SocketLayouts {
         static final int SIZE = PACKED ? 12 : 16;
         static final int EVENTS = 0;
         static final int DATA = PACKED ? 4 : 8;
-
-        private EpollEvent() {
-        }
 
         static boolean isPacked(String architecture) {
             return architecture.equals("amd64") || architecture.equals("x86_64");

@@ -127,9 +127,6 @@ final class UcpFunctions {
 
         static final MethodHandle AM_SEND_NBX = bind("ucp_am_send_nbx", LONGEST);
         static final MethodHandle ATOMIC_OP_NBX = bind("ucp_atomic_op_nbx", LONGEST);
-
-        private Longest() {
-        }
     }
 
     private UcpFunctions() {

@@ -22,9 +22,6 @@ final class UcpLayouts {
         static final int MT_WORKERS_SHARED = 48;
         static final int ESTIMATED_NUM_EPS = 56;
         static final int NAME = 72;
-
-        private Params() {
-        }
     }
 
     /** {@code ucp_lib_attr_t}. */
@@ -32,9 +29,6 @@ final class UcpLayouts {
         static final int SIZE = 16;
         static final int FIELD_MASK = 0;
         static final int MAX_THREAD_LEVEL = 8;
-
-        private LibAttr() {
-        }
     }
 
     /** {@code ucp_context_attr_t}. */
@@ -44,9 +38,6 @@ final class UcpLayouts {
         static final int THREAD_MODE = 16;
         static final int MEMORY_TYPES = 24;
         static final int NAME = 32;
-
-        private ContextAttr() {
-        }
     }
 
     /** {@code ucp_worker_params_t}. */
@@ -57,9 +48,6 @@ final class UcpLayouts {
         static final int EVENTS = 144;
         static final int NAME = 176;
         static final int CLIENT_ID = 192;
-
-        private WorkerParams() {
-        }
     }
 
     /** {@code ucp_worker_attr_t}. */
@@ -71,9 +59,6 @@ final class UcpLayouts {
         static final int ADDRESS_LENGTH = 24;
         static final int MAX_AM_HEADER = 32;
         static final int NAME = 40;
-
-        private WorkerAttr() {
-        }
     }
 
     /** {@code ucp_listener_params_t}. */
@@ -84,9 +69,6 @@ final class UcpLayouts {
         static final int SOCKADDR_LENGTH = 16;
         static final int CONN_HANDLER_CB = 40;
         static final int CONN_HANDLER_ARG = 48;
-
-        private ListenerParams() {
-        }
     }
 
     /** {@code ucp_listener_attr_t}. */
@@ -94,9 +76,6 @@ final class UcpLayouts {
         static final int SIZE = 136;
         static final int FIELD_MASK = 0;
         static final int SOCKADDR = 8;
-
-        private ListenerAttr() {
-        }
     }
 
     /** {@code ucp_conn_request_attr_t}. */
@@ -105,9 +84,6 @@ final class UcpLayouts {
         static final int FIELD_MASK = 0;
         static final int CLIENT_ADDRESS = 8;
         static final int CLIENT_ID = 136;
-
-        private ConnRequestAttr() {
-        }
     }
 
     /** {@code ucp_ep_params_t}. */
@@ -126,9 +102,6 @@ final class UcpLayouts {
         static final int NAME = 80;
         static final int LOCAL_SOCKADDR_ADDRESS = 88;
         static final int LOCAL_SOCKADDR_LENGTH = 96;
-
-        private EpParams() {
-        }
     }
 
     /** {@code ucp_ep_attr_t}. */
@@ -141,9 +114,6 @@ final class UcpLayouts {
         static final int TRANSPORTS_ENTRIES = 296;
         static final int TRANSPORTS_NUM_ENTRIES = 304;
         static final int TRANSPORTS_ENTRY_SIZE = 312;
-
-        private EpAttr() {
-        }
     }
 
     /** {@code ucp_transport_entry_t}. */
@@ -151,9 +121,6 @@ final class UcpLayouts {
         static final int SIZE = 16;
         static final int TRANSPORT_NAME = 0;
         static final int DEVICE_NAME = 8;
-
-        private TransportEntry() {
-        }
     }
 
     /** {@code ucp_request_param_t}. */
@@ -166,9 +133,6 @@ final class UcpLayouts {
         static final int MEMORY_TYPE = 48;
         static final int RECV_INFO = 56;
         static final int MEMH = 64;
-
-        private RequestParam() {
-        }
     }
 
     /** {@code ucp_tag_recv_info_t}. */
@@ -176,9 +140,6 @@ final class UcpLayouts {
         static final int SIZE = 16;
         static final int SENDER_TAG = 0;
         static final int LENGTH = 8;
-
-        private TagRecvInfo() {
-        }
     }
 
     /** {@code ucp_stream_poll_ep_t}. */
@@ -186,9 +147,6 @@ final class UcpLayouts {
         static final int SIZE = 40;
         static final int EP = 0;
         static final int USER_DATA = 8;
-
-        private StreamPollEp() {
-        }
     }
 
     /** {@code ucp_dt_iov_t}. */
@@ -196,9 +154,6 @@ final class UcpLayouts {
         static final int SIZE = 16;
         static final int BUFFER = 0;
         static final int LENGTH = 8;
-
-        private Iov() {
-        }
     }
 
     /** {@code ucp_am_handler_param_t}. */
@@ -209,9 +164,6 @@ final class UcpLayouts {
         static final int FLAGS = 12;
         static final int CB = 16;
         static final int ARG = 24;
-
-        private AmHandlerParam() {
-        }
     }
 
     /** {@code ucp_am_recv_param_t}. */
@@ -219,9 +171,6 @@ final class UcpLayouts {
         static final int SIZE = 16;
         static final int RECV_ATTR = 0;
         static final int REPLY_EP = 8;
-
-        private AmRecvParam() {
-        }
     }
 
     /** {@code ucp_mem_map_params_t}. */
@@ -231,9 +180,6 @@ final class UcpLayouts {
         static final int ADDRESS = 8;
         static final int LENGTH = 16;
         static final int FLAGS = 24;
-
-        private MemMapParams() {
-        }
     }
 
     /** {@code ucp_mem_attr_t}. */
@@ -242,9 +188,6 @@ final class UcpLayouts {
         static final int FIELD_MASK = 0;
         static final int ADDRESS = 8;
         static final int LENGTH = 16;
-
-        private MemAttr() {
-        }
     }
 
     /** {@code struct sockaddr_in}. */
@@ -253,9 +196,6 @@ final class UcpLayouts {
         static final int FAMILY = 0;
         static final int PORT = 2;
         static final int ADDR = 4;
-
-        private SockAddrIn() {
-        }
     }
 
     /** {@code struct sockaddr_in6}. */
@@ -266,16 +206,10 @@ final class UcpLayouts {
         static final int FLOWINFO = 4;
         static final int ADDR = 8;
         static final int SCOPE_ID = 24;
-
-        private SockAddrIn6() {
-        }
     }
 
     /** {@code struct sockaddr_storage}. */
     static final class SockAddrStorage {
         static final int SIZE = 128;
-
-        private SockAddrStorage() {
-        }
     }
 }

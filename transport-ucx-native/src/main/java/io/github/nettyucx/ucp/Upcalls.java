@@ -34,9 +34,6 @@ final class Upcalls {
         /** {@code ucp_listener_conn_callback_t}. */
         static final long CONNECTION_REQUEST =
                 stub("connectionRequest", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
-
-        private Listeners() {
-        }
     }
 
     static final class ActiveMessages {
@@ -45,9 +42,6 @@ final class Upcalls {
         /** {@code ucp_am_recv_callback_t}. */
         static final long RECEIVED = stub("activeMessage", FunctionDescriptor.of(
                 JAVA_BYTE, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-
-        private ActiveMessages() {
-        }
     }
 
     private static final Logger LOGGER = System.getLogger(Upcalls.class.getPackageName());
