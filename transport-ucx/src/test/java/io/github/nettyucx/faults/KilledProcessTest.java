@@ -18,6 +18,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 /**
  * The process at the other end is killed. This side learns of it within 100 ms, with an error that says so, and goes
  * on serving everybody else.
+ * <p>
+ * Where it was when it died is proven. Each process keeps its {@link Progress} in a mapped file, which outlives it. The
+ * loop of the surviving side compares that with its own. It sends the signal itself when a handshake, a close or a
+ * rendezvous is under way, or a message is on its way. A process that had got further when it died does not count, and
+ * another one is killed.
+ * <p>
+ * Meanwhile the loop has to do with others ({@link Pulse}). In the middle of a rendezvous that is also a rendezvous with
+ * a process that lives, whose memory UCX is using at the moment of the kill ({@link OtherRendezvous}).
  */
 @Tag("faults")
 class KilledProcessTest {

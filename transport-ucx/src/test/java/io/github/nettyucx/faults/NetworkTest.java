@@ -24,7 +24,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * A network between the two processes: one that is good, one that loses packets, one that goes away for a while or for
- * ever. The two hosts are namespaces of this one.
+ * ever. The two hosts are network, IPC and mount namespaces of this one, with its clock and its processors.
  */
 @Tag("faults")
 @Timeout(600)
