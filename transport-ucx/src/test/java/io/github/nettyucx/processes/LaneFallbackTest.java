@@ -21,8 +21,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * Two processes of one host that cannot share memory, for each of the reasons that there are: their connections go over
- * the socket, and say why; if shared memory is required, they fail and say why.
+ * Two processes of one host that cannot share memory, for each of the reasons that there are: their connections take the
+ * next lane, mostly the socket, and say why; if shared memory is required, they fail and say why.
  */
 class LaneFallbackTest {
 
