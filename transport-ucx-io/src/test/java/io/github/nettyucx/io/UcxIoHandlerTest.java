@@ -33,6 +33,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.List;
@@ -292,5 +294,26 @@ class UcxIoHandlerTest {
         long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
         assertTrue(millis < 600, () -> "ended after " + millis + " ms");
         assertFalse(server.isOpen());
+    }
+
+    /** Whoever keeps a group, or a factory, that has ended keeps its counts, and nothing of UCX. */
+    @Test
+    void aLoopThatHasEndedKeepsNoEngine() throws Exception {
+        CompletableFuture<UcxIoHandler> made = new CompletableFuture<>();
+        UcxIoHandlerFactory factory = UcxIoHandler.newFactory();
+        EventLoopGroup group = noted(new MultiThreadIoEventLoopGroup(1, executor -> {
+            UcxIoHandler handler = factory.newHandler(executor);
+            made.complete(handler);
+            return handler;
+        }));
+        UcxIoHandler handler = made.get();
+        WeakReference<Object> engine = group.submit(() -> new WeakReference<Object>(handler.driver().engine())).get();
+        Peers.await(group.shutdownGracefully(0, 5, TimeUnit.SECONDS));
+        Eventually.await(TimeUnit.SECONDS.toMillis(SECONDS), () -> "the engine is still there", () -> {
+            System.gc();
+            return engine.refersTo(null);
+        });
+        assertThrows(IOException.class, () -> handler.driver().engine());
+        assertEquals(0, factory.metrics().traffic().connections());
     }
 }

@@ -60,6 +60,8 @@ public final class IoDriver {
     private LoopLanes lanes;
     /** The same; in tests, something that takes its place. */
     private EnginePort port;
+    /** Whether the loop has ended: then it has none of them any more, and gets none. */
+    private boolean destroyed;
     private boolean pending;
     private long busySinceNanos;
     private long busySleepNanos;
@@ -97,6 +99,9 @@ public final class IoDriver {
     /** Everything that moves bytes for the loop. */
     public ProgressEngine engine() throws IOException {
         if (engine == null) {
+            if (destroyed) {
+                throw new IOException("the event loop has ended");
+            }
             engine = new ProgressEngine(Thread.currentThread().getName(), counters.worker());
             port = engine;
         }
@@ -274,7 +279,10 @@ public final class IoDriver {
     /** Ends the sleep of the loop, if it sleeps or is about to. Any thread may call; the loop's own need not. */
     public void wakeup() {
         if (nextWakeupNanos.getAndSet(AWAKE) != AWAKE) {
-            port.wakeup();
+            EnginePort sleeping = port;
+            if (sleeping != null) {
+                sleeping.wakeup();
+            }
         }
     }
 
@@ -397,8 +405,9 @@ public final class IoDriver {
     }
 
     /**
-     * Closes all channels that are still open, and gives everything back. For a loop that takes no tasks any more:
-     * they may have kept it from being told to end before, or have given it more channels since.
+     * Closes all channels that are still open, and gives everything back: whoever still has the loop, or a channel of its,
+     * keeps nothing but counts. For a loop that takes no tasks any more: they may have kept it from being told to end
+     * before, or have given it more channels since.
      *
      * @param limitNanos how long channels may deliver what they have flushed
      */
@@ -414,12 +423,26 @@ public final class IoDriver {
                 }
             }
         } finally {
-            if (lanes != null) {
-                lanes.close();
+            try {
+                if (lanes != null) {
+                    lanes.close();
+                }
+            } finally {
+                closeEngine();
             }
+        }
+    }
+
+    private void closeEngine() {
+        try {
             if (engine != null) {
                 engine.close();
             }
+        } finally {
+            destroyed = true;
+            lanes = null;
+            engine = null;
+            port = null;
         }
     }
 }

@@ -20,8 +20,6 @@ final class IoLoops {
             Set.of(".channel.nio.NioIoHandler", ".channel.epoll.EpollIoHandler", ".channel.uring.IoUringIoHandler");
 
     private final String root;
-    /** One for all groups: nobody asks it for metrics. */
-    private final IoHandlerFactory transport = UcxIoHandler.newFactory();
 
     IoLoops(String root) {
         this.root = root;
@@ -44,7 +42,8 @@ final class IoLoops {
                 Loops.requireUsualProvider(value(field, factory));
             }
         }
-        return new TakenIoEventLoop((IoEventLoopGroup) group, executor, transport, handler, maker);
+        // One for each loop: a factory knows its handlers for as long as it lives.
+        return new TakenIoEventLoop((IoEventLoopGroup) group, executor, UcxIoHandler.newFactory(), handler, maker);
     }
 
     /** The factories are nested in the handlers' classes. */
