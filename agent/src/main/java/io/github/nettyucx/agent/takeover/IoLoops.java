@@ -10,7 +10,6 @@ import io.netty.channel.IoHandlerFactory;
 import java.lang.reflect.Field;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
 
 /** Loops for the groups of Netty 4.2. Nobody must touch it on Netty 4.1, which has not the classes that it needs. */
@@ -33,8 +32,8 @@ final class IoLoops {
      * @param arguments the first of which is a factory of handlers
      * @throws LeftAsItWas if the handlers are of a kind that is not replaced
      */
-    EventLoop loop(EventLoopGroup group, Executor executor, Object[] arguments, Callable<EventLoop> maker)
-            throws LeftAsItWas {
+    EventLoop loop(EventLoopGroup group, Executor executor, Object[] arguments, LoopSettings settings,
+                   LoopBeside.Maker maker) throws LeftAsItWas {
         Object factory = arguments[0];
         Class<?> handler = handlerOf(factory.getClass());
         for (Field field : factory.getClass().getDeclaredFields()) {
@@ -43,7 +42,7 @@ final class IoLoops {
             }
         }
         // One for each loop: a factory knows its handlers for as long as it lives.
-        return new TakenIoEventLoop((IoEventLoopGroup) group, executor, UcxIoHandler.newFactory(), handler, maker);
+        return new TakenIoEventLoop((IoEventLoopGroup) group, executor, UcxIoHandler.newFactory(), settings, handler, maker);
     }
 
     /** The factories are nested in the handlers' classes. */

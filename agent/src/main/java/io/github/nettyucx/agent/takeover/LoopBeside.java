@@ -7,7 +7,6 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.netty.util.concurrent.Promise;
 
-import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
@@ -17,13 +16,24 @@ import java.util.concurrent.TimeUnit;
  */
 final class LoopBeside {
 
-    private final Callable<EventLoop> maker;
+    /** Makes it. */
+    @FunctionalInterface
+    interface Maker {
+
+        /** @param taken the loop that it is to stand beside */
+        EventLoop make(EventLoop taken) throws Exception;
+    }
+
+    private final EventLoop taken;
+    private final Maker maker;
     private final Promise<Object> bothEnded = new DefaultPromise<>(GlobalEventExecutor.INSTANCE);
     /** {@code null} as long as nobody needs it. Guarded by this object, as is what follows. */
     private EventLoop loop;
     private boolean ending;
 
-    LoopBeside(Callable<EventLoop> maker) {
+    /** @param taken the one of the transport's, which need not be complete yet */
+    LoopBeside(EventLoop taken, Maker maker) {
+        this.taken = taken;
         this.maker = maker;
     }
 
@@ -34,7 +44,7 @@ final class LoopBeside {
                 throw new RejectedExecutionException("event loop shut down");
             }
             try {
-                loop = maker.call();
+                loop = maker.make(taken);
             } catch (Exception e) {
                 throw new RejectedExecutionException("failed to make an event loop for a channel that the UCX transport"
                         + " does not take", e);
@@ -70,12 +80,34 @@ final class LoopBeside {
 
     /** The other one has ended, perhaps without having been told to. */
     void otherHasEnded() {
-        EventLoop ended = end();
+        EventLoop ended = endWithOther();
         if (ended == null) {
             bothEnded.setSuccess(null);
         } else {
-            ended.shutdownGracefully(0, 1, TimeUnit.SECONDS);
             ended.terminationFuture().addListener(end -> bothEnded.setSuccess(null));
         }
+    }
+
+    private EventLoop endWithOther() {
+        EventLoop ended = end();
+        if (ended != null && !ended.isShuttingDown()) {
+            ended.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+        }
+        return ended;
+    }
+
+    /** Whether both have ended, when the other one has. Not by {@link #bothEnded()}, which is told a little later. */
+    boolean hasEnded() {
+        EventLoop ended = endWithOther();
+        return ended == null || ended.isTerminated();
+    }
+
+    /**
+     * Waits for this one, when the other one has ended. Not for {@link #bothEnded()}: the thread that tells it must not wait
+     * for it, and may wait for loops.
+     */
+    boolean awaitTermination(long nanos) throws InterruptedException {
+        EventLoop ended = endWithOther();
+        return ended == null || ended.awaitTermination(nanos, TimeUnit.NANOSECONDS);
     }
 }

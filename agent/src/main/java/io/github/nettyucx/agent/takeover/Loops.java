@@ -4,19 +4,14 @@ package io.github.nettyucx.agent.takeover;
 import io.github.nettyucx.agent.hook.Beside;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.EventLoopTaskQueueFactory;
 import io.netty.util.concurrent.DefaultThreadFactory;
-import io.netty.util.concurrent.RejectedExecutionHandler;
-import io.netty.util.concurrent.RejectedExecutionHandlers;
 import io.netty.util.concurrent.ThreadPerTaskExecutor;
 
 import java.lang.reflect.Method;
 import java.nio.channels.spi.SelectorProvider;
-import java.util.ArrayList;
 import java.util.Iterator;
-import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 
 /** Loops in the place of those that Netty's groups would make, from the same arguments. */
 final class Loops {
@@ -37,23 +32,17 @@ final class Loops {
     /** @throws LeftAsItWas if the group is to have its own */
     EventLoop loop(EventLoopGroup group, Executor executor, Object[] arguments) throws LeftAsItWas {
         requireNettysOwn(group.getClass());
-        Callable<EventLoop> maker = () -> original(group, executor, arguments);
+        LoopBeside.Maker maker = taken -> original(group, executor, taken, arguments);
+        LoopSettings settings = LoopSettings.of(arguments);
         if (isIo(arguments)) {
-            return ioLoops().loop(group, executor, arguments, maker);
+            return ioLoops().loop(group, executor, arguments, settings, maker);
         }
-        RejectedExecutionHandler rejected = RejectedExecutionHandlers.reject();
-        List<EventLoopTaskQueueFactory> queues = new ArrayList<>();
         for (Object argument : arguments) {
             if (argument instanceof SelectorProvider provider) {
                 requireUsualProvider(provider);
-            } else if (argument instanceof RejectedExecutionHandler handler) {
-                rejected = handler;
-            } else if (argument instanceof EventLoopTaskQueueFactory queue) {
-                queues.add(queue);
             }
         }
-        return new TakenEventLoop(group, executor, rejected, queues.isEmpty() ? null : queues.getFirst(),
-                queues.size() < 2 ? null : queues.get(1), maker);
+        return new TakenEventLoop(group, executor, settings, maker);
     }
 
     private boolean isIo(Object[] arguments) {
@@ -91,16 +80,36 @@ final class Loops {
     }
 
     /** What the group would have made. */
-    private static EventLoop original(EventLoopGroup group, Executor executor, Object[] arguments) throws Exception {
+    private static EventLoop original(EventLoopGroup group, Executor executor, EventLoop taken, Object[] arguments)
+            throws Exception {
         Method method = null;
         for (Class<?> each = group.getClass(); method == null; each = each.getSuperclass()) {
             method = declared(each);
         }
         method.setAccessible(true);
         // An executor of the application's own may have a thread for each loop, and none more.
-        Executor threads = executor instanceof ThreadPerTaskExecutor ? executor
-                : new ThreadPerTaskExecutor(new DefaultThreadFactory("netty-ucx-beside"));
+        Executor threads = executor instanceof ThreadPerTaskExecutor ? executor : task -> startBeside(taken, task);
         return (EventLoop) method.invoke(group, threads, arguments);
+    }
+
+    /**
+     * From the other loop's thread, which is the application's: the new one is a daemon if that is one. So the two keep the
+     * JVM from its end, or not, as the one would have.
+     */
+    private static void startBeside(EventLoop taken, Runnable loop) {
+        if (!taken.isShuttingDown()) {
+            try {
+                taken.execute(() -> startThread(loop));
+                return;
+            } catch (RejectedExecutionException e) {
+                // It has ended meanwhile.
+            }
+        }
+        startThread(loop);
+    }
+
+    private static void startThread(Runnable loop) {
+        new DefaultThreadFactory("netty-ucx-beside", Thread.currentThread().isDaemon()).newThread(loop).start();
     }
 
     private static Method declared(Class<?> type) {

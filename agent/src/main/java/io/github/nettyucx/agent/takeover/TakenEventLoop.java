@@ -6,11 +6,8 @@ import io.github.nettyucx.channel.UcxEventLoop;
 import io.github.nettyucx.channel.UcxWaitStrategy;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.EventLoopTaskQueueFactory;
 import io.netty.util.concurrent.Future;
-import io.netty.util.concurrent.RejectedExecutionHandler;
 
-import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
@@ -19,12 +16,9 @@ final class TakenEventLoop extends UcxEventLoop implements Beside {
 
     private final LoopBeside beside;
 
-    TakenEventLoop(EventLoopGroup parent, Executor executor, RejectedExecutionHandler rejectedExecutionHandler,
-                   EventLoopTaskQueueFactory taskQueueFactory, EventLoopTaskQueueFactory tailTaskQueueFactory,
-                   Callable<EventLoop> maker) {
-        super(parent, executor, UcxWaitStrategy.byDefault(), rejectedExecutionHandler, taskQueueFactory,
-                tailTaskQueueFactory);
-        beside = new LoopBeside(maker);
+    TakenEventLoop(EventLoopGroup parent, Executor executor, LoopSettings settings, LoopBeside.Maker maker) {
+        super(parent, executor, UcxWaitStrategy.byDefault(), settings.rejected(), settings.tasks(), settings.tailTasks());
+        beside = new LoopBeside(this, maker);
         super.terminationFuture().addListener(ended -> beside.otherHasEnded());
     }
 
@@ -54,11 +48,13 @@ final class TakenEventLoop extends UcxEventLoop implements Beside {
 
     @Override
     public boolean isTerminated() {
-        return beside.bothEnded().isDone();
+        return super.isTerminated() && beside.hasEnded();
     }
 
     @Override
     public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
-        return beside.bothEnded().await(timeout, unit);
+        long deadline = System.nanoTime() + unit.toNanos(timeout);
+        return super.awaitTermination(timeout, unit)
+                && beside.awaitTermination(Math.max(0, deadline - System.nanoTime()));
     }
 }

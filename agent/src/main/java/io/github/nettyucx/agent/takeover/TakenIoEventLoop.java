@@ -3,13 +3,15 @@ package io.github.nettyucx.agent.takeover;
 
 import io.github.nettyucx.agent.hook.Beside;
 import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopTaskQueueFactory;
 import io.netty.channel.IoEventLoopGroup;
 import io.netty.channel.IoHandler;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.SingleThreadIoEventLoop;
 import io.netty.util.concurrent.Future;
+import io.netty.util.internal.PlatformDependent;
 
-import java.util.concurrent.Callable;
+import java.util.Queue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
@@ -20,12 +22,21 @@ final class TakenIoEventLoop extends SingleThreadIoEventLoop implements Beside {
     /** The kind of handler that the application has asked for. */
     private final Class<?> wanted;
 
-    TakenIoEventLoop(IoEventLoopGroup parent, Executor executor, IoHandlerFactory transport, Class<?> wanted,
-                     Callable<EventLoop> maker) {
-        super(parent, executor, transport);
+    TakenIoEventLoop(IoEventLoopGroup parent, Executor executor, IoHandlerFactory transport, LoopSettings settings,
+                     Class<?> wanted, LoopBeside.Maker maker) {
+        super(parent, executor, transport, queue(settings.tasks()), queue(settings.tailTasks()), settings.rejected());
         this.wanted = wanted;
-        beside = new LoopBeside(maker);
+        beside = new LoopBeside(this, maker);
         super.terminationFuture().addListener(ended -> beside.otherHasEnded());
+    }
+
+    /** Netty's own, if the group has been given none. */
+    private static Queue<Runnable> queue(EventLoopTaskQueueFactory factory) {
+        if (factory != null) {
+            return factory.newTaskQueue(DEFAULT_MAX_PENDING_TASKS);
+        }
+        return DEFAULT_MAX_PENDING_TASKS == Integer.MAX_VALUE ? PlatformDependent.newMpscQueue()
+                : PlatformDependent.newMpscQueue(DEFAULT_MAX_PENDING_TASKS);
     }
 
     @Override
@@ -60,11 +71,13 @@ final class TakenIoEventLoop extends SingleThreadIoEventLoop implements Beside {
 
     @Override
     public boolean isTerminated() {
-        return beside.bothEnded().isDone();
+        return super.isTerminated() && beside.hasEnded();
     }
 
     @Override
     public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
-        return beside.bothEnded().await(timeout, unit);
+        long deadline = System.nanoTime() + unit.toNanos(timeout);
+        return super.awaitTermination(timeout, unit)
+                && beside.awaitTermination(Math.max(0, deadline - System.nanoTime()));
     }
 }

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.agent;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.DefaultSelectStrategyFactory;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.EventLoopTaskQueueFactory;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.util.concurrent.DefaultEventExecutorChooserFactory;
+
+import java.lang.management.ManagementFactory;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.management.ObjectName;
+
+/** What applications do with groups and loops, each by the name that is the first argument. */
+public final class LoopApplication {
+
+    private static final int SECONDS = 15;
+    private static final int GROUPS = 30;
+
+    private LoopApplication() {
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        switch (arguments[0]) {
+            case "many" -> many();
+            case "given" -> given();
+            case "await" -> awaitInListener();
+            case "threads" -> threads(Boolean.parseBoolean(arguments[1]));
+            default -> throw new IllegalArgumentException(arguments[0]);
+        }
+        System.exit(0);
+    }
+
+    /** Taken over by no release: so it is on a loop of Netty's. */
+    public static final class OwnServer extends NioServerSocketChannel {
+    }
+
+    private static void listen(EventLoopGroup group) throws Exception {
+        new ServerBootstrap().group(group).channel(OwnServer.class).childHandler(new ChannelInboundHandlerAdapter())
+                .bind("127.0.0.1", 0).sync();
+    }
+
+    /** Groups that come and go leave nothing behind. */
+    private static void many() throws Exception {
+        for (int i = 0; i < GROUPS; i++) {
+            EventLoopGroup group = new NioEventLoopGroup(1);
+            group.submit(() -> null).get();
+            group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS).sync();
+        }
+        // By the JVM, after a collection.
+        String histogram = (String) ManagementFactory.getPlatformMBeanServer().invoke(
+                new ObjectName("com.sun.management:type=DiagnosticCommand"), "gcClassHistogram",
+                new Object[] {null}, new String[] {String[].class.getName()});
+        System.out.println("groups " + GROUPS + ", drivers " + histogram.lines()
+                .filter(line -> line.matches(".*\\.channel\\.IoDriver( .*)?")).map(line -> line.strip().split("\\s+")[1])
+                .findFirst().orElse("0"));
+    }
+
+    /** All that the constructor with the most parameters takes. */
+    private static void given() throws Exception {
+        AtomicInteger tasks = new AtomicInteger();
+        AtomicInteger tailTasks = new AtomicInteger();
+        AtomicInteger rejected = new AtomicInteger();
+        Runnable refused = () -> {
+        };
+        EventLoopTaskQueueFactory tailQueue = max -> {
+            tailTasks.incrementAndGet();
+            return new ConcurrentLinkedQueue<>();
+        };
+        EventLoopGroup group = new NioEventLoopGroup(2, (Executor) null, DefaultEventExecutorChooserFactory.INSTANCE,
+                SelectorProvider.provider(), DefaultSelectStrategyFactory.INSTANCE,
+                (task, executor) -> rejected.incrementAndGet(), max -> {
+                    tasks.incrementAndGet();
+                    return new ConcurrentLinkedQueue<>() {
+                        @Override
+                        public boolean offer(Runnable task) {
+                            return task != refused && super.offer(task);
+                        }
+                    };
+                }, tailQueue);
+        group.next().execute(refused);
+        group.submit(() -> null).get();
+        group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS).sync();
+        System.out.println("loops " + group.next().getClass().getSimpleName() + ", queues " + tasks + " and " + tailTasks
+                + ", rejected " + rejected);
+    }
+
+    /** One group's end waits for another's, on the thread that tells of it. */
+    private static void awaitInListener() throws Exception {
+        EventLoopGroup first = new NioEventLoopGroup(1);
+        EventLoopGroup second = new NioEventLoopGroup(1);
+        listen(second);
+        CompletableFuture<Boolean> awaited = new CompletableFuture<>();
+        first.terminationFuture().addListener(ended -> {
+            try {
+                second.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS);
+                awaited.complete(second.awaitTermination(SECONDS, TimeUnit.SECONDS) && second.isTerminated());
+            } catch (Throwable t) {
+                awaited.completeExceptionally(t);
+            }
+        });
+        first.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS);
+        System.out.println("awaited " + awaited.handle((ended, failure) -> failure == null ? ended : failure)
+                .get(2 * SECONDS, TimeUnit.SECONDS));
+    }
+
+    /** What its threads are, the application has said. */
+    private static void threads(boolean daemon) throws Exception {
+        EventLoopGroup group = new NioEventLoopGroup(1, Executors.newCachedThreadPool(
+                task -> Thread.ofPlatform().daemon(daemon).name("own").unstarted(task)));
+        listen(group);
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (thread.getName().startsWith("netty-ucx-beside")) {
+                System.out.println("beside " + (thread.isDaemon() ? "a daemon" : "no daemon"));
+            }
+        }
+    }
+}

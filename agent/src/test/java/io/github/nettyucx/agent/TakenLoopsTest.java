@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.agent;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** The transport's loops are what the application expects of its own. */
+@Timeout(180)
+class TakenLoopsTest {
+
+    private static String run(String netty, String... arguments) throws Exception {
+        return ApplicationProcess.of(LoopApplication.class, arguments).onNetty(netty)
+                .with("--enable-native-access=ALL-UNNAMED").withAgent("").run();
+    }
+
+    private static void assertSays(String output, String line) {
+        assertTrue(output.lines().anyMatch(line::equals), output);
+    }
+
+    /** The last group may still be in the hands of a thread. */
+    @Test
+    void loopsThatHaveEndedAreNotKept() throws Exception {
+        String output = run("4.2", "many");
+        assertTrue(output.matches("(?s)(.*\\n)?groups 30, drivers [0-3]\\n.*"), output);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"4.1, TakenEventLoop", "4.2, TakenIoEventLoop"})
+    void whatAGroupIsGivenForItsLoopsHolds(String netty, String loop) throws Exception {
+        assertSays(run(netty, "given"), "loops " + loop + ", queues 2 and 2, rejected 1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"4.1", "4.2"})
+    void theEndOfAGroupMayBeAwaitedWhereThatOfAnotherIsTold(String netty) throws Exception {
+        assertSays(run(netty, "await"), "awaited true");
+    }
+
+    /** Of an executor of the application's own. */
+    @ParameterizedTest
+    @CsvSource({"4.1, true", "4.1, false", "4.2, true", "4.2, false"})
+    void aLoopBesideHasAThreadLikeTheApplications(String netty, boolean daemon) throws Exception {
+        assertSays(run(netty, "threads", Boolean.toString(daemon)), "beside " + (daemon ? "a daemon" : "no daemon"));
+    }
+}
