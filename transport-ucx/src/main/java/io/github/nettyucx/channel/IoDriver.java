@@ -175,6 +175,8 @@ public final class IoDriver {
             throw e;
         } catch (Throwable t) {
             handleLoopException(t);
+            // The turn may have failed before it looked. Whoever waits for a task has to hear of it.
+            pending = true;
             return 0;
         }
     }
@@ -201,7 +203,7 @@ public final class IoDriver {
         return slept ? wokenNanos : calledNanos;
     }
 
-    /** Whether the last {@link #run} has seen that a task waits, or a timer is due. */
+    /** Whether the last {@link #run} has seen that a task waits, or a timer is due, or could not look. */
     public boolean isPending() {
         return pending;
     }

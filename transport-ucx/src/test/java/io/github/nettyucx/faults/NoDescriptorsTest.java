@@ -112,6 +112,17 @@ class NoDescriptorsTest {
         }
     }
 
+    /** The loop cannot make what it waits with; its tasks run, and the connect is one of them. */
+    @Tag("in-every-build")
+    @OnEachLane(lanes = Lane.SOCKET, timeoutSeconds = 120)
+    void aConnectOnALoopThatCannotBeginFails() throws Exception {
+        try (Child child = Child.start(limitedTo(FIRST_LIMIT), List.of(), FreshLoopMain.class)) {
+            String told = child.await("connect");
+            assertTrue(told.contains(TOO_MANY), told);
+            assertEquals("refused", child.await("afterwards"));
+        }
+    }
+
     /** Strangers take all that there are, and stay. The connection that exists goes on. */
     @Tag("in-every-build")
     @OnEachLane(lanes = {Lane.SHM, Lane.SOCKET}, timeoutSeconds = 120)
