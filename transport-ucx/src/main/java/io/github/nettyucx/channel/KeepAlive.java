@@ -5,6 +5,9 @@ import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.socket.SocketSetting;
 
 import java.io.IOException;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Set;
 
 /**
  * When the kernel asks a silent peer whether he is still there, and how often in vain: see {@code SO_KEEPALIVE} in
@@ -15,6 +18,11 @@ import java.io.IOException;
  * @param count           of probes
  */
 record KeepAlive(int idleSeconds, int intervalSeconds, int count) {
+
+    /** What tells the kernel of it, and what else it looks at to see whether the peer is there. */
+    static final Set<SocketSetting> SETTINGS = Collections.unmodifiableSet(EnumSet.of(SocketSetting.KEEP_ALIVE,
+            SocketSetting.KEEP_IDLE_SECONDS, SocketSetting.KEEP_INTERVAL_SECONDS, SocketSetting.KEEP_COUNT,
+            SocketSetting.USER_TIMEOUT_MILLIS));
 
     /** Of the time that a peer may be silent, before he is asked. */
     private static final int IDLE_SHARE = 3;

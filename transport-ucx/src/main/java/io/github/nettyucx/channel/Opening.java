@@ -213,13 +213,12 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
         if (seconds == 0) {
             return;
         }
+        channel.config().socketOptions().take(KeepAlive.SETTINGS);
         try {
             KeepAlive.within(seconds).set(socket);
-            if (silent) {
-                // Not where the bytes go over it: the kernel takes a peer for dead then that lives and does not read. See
-                // SocketLane.checkPeer.
-                socket.set(SocketSetting.USER_TIMEOUT_MILLIS, (int) TimeUnit.SECONDS.toMillis(seconds));
-            }
+            // Not where the bytes go over it: the kernel takes a peer for dead then that lives and does not read. See
+            // SocketLane.checkPeer.
+            socket.set(SocketSetting.USER_TIMEOUT_MILLIS, silent ? (int) TimeUnit.SECONDS.toMillis(seconds) : 0);
         } catch (IOException e) {
             // An end that came meanwhile: the lane tells it.
         }

@@ -8,7 +8,9 @@ import io.netty.channel.EventLoop;
 
 import java.io.IOException;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The kernel's options of one socket, which may be set before there is one. Any thread may set and get; only the event
@@ -19,6 +21,8 @@ final class SocketOptions {
     private final AbstractUcxChannel channel;
     private final Map<SocketSetting, Integer> values = new EnumMap<>(SocketSetting.class);
     private KernelSocket socket;
+    /** What the transport has set on the socket for its own ends. Only for the event loop's thread. */
+    private final Set<SocketSetting> taken = EnumSet.noneOf(SocketSetting.class);
 
     SocketOptions(AbstractUcxChannel channel) {
         this.channel = channel;
@@ -44,14 +48,22 @@ final class SocketOptions {
         set(setting, value ? 1 : 0);
     }
 
-    private static void set(KernelSocket target, SocketSetting setting, int value) {
+    private void set(KernelSocket target, SocketSetting setting, int value) {
         try {
-            if (target.isOpen()) {
+            if (target.isOpen() && !taken.contains(setting)) {
                 target.set(setting, value);
             }
         } catch (IOException e) {
             throw new ChannelException(setting + " cannot be set to " + value, e);
         }
+    }
+
+    /**
+     * From now on the transport sets these on the socket itself: what the application sets is kept, and has no effect until
+     * there is another socket. Only for the event loop's thread.
+     */
+    void take(Set<SocketSetting> settings) {
+        taken.addAll(settings);
     }
 
     /** What was set, or else {@code otherwise}. */
@@ -74,6 +86,7 @@ final class SocketOptions {
             socket = target;
             all = new EnumMap<>(values);
         }
+        taken.clear();
         for (Map.Entry<SocketSetting, Integer> each : all.entrySet()) {
             target.set(each.getKey(), each.getValue());
         }

@@ -20,10 +20,12 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -147,11 +149,46 @@ class SocketOptionTest {
         UcxSocketChannel channel = Peers.connect(peers.client(new Inbox())
                 .option(UcxChannelOption.LANES, lane.toString()), server);
         for (UcxSocketChannel side : List.of(channel, child.awaitActive())) {
-            assertEquals(1, kernels(side, SocketSetting.KEEP_ALIVE));
-            assertEquals(10, kernels(side, SocketSetting.KEEP_IDLE_SECONDS));
-            // Where the bytes go over it, it would also end a connection whose peer does not read.
-            assertEquals(lane.isLink() ? 30_000 : 0, kernels(side, SocketSetting.USER_TIMEOUT_MILLIS));
+            assertLooksAfterPeer(side, lane);
         }
+    }
+
+    private static void assertLooksAfterPeer(UcxSocketChannel side, Lane lane) throws Exception {
+        assertEquals(1, kernels(side, SocketSetting.KEEP_ALIVE));
+        assertEquals(10, kernels(side, SocketSetting.KEEP_IDLE_SECONDS));
+        assertEquals(5, kernels(side, SocketSetting.KEEP_INTERVAL_SECONDS));
+        assertEquals(4, kernels(side, SocketSetting.KEEP_COUNT));
+        // Where the bytes go over it, it would also end a connection whose peer does not read.
+        assertEquals(lane.isLink() ? 30_000 : 0, kernels(side, SocketSetting.USER_TIMEOUT_MILLIS));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void noOptionKeepsTheKernelFromThat(Lane lane) throws Exception {
+        Map<ChannelOption<?>, Object> options = Map.of(ChannelOption.SO_KEEPALIVE, false,
+                ChannelOption.valueOf("TCP_KEEPIDLE"), 7200, ChannelOption.valueOf("TCP_KEEPINTVL"), 75,
+                ChannelOption.valueOf("TCP_KEEPCNT"), 9, ChannelOption.valueOf("TCP_USER_TIMEOUT"), 1);
+        Inbox child = new Inbox();
+        ServerBootstrap bootstrap = peers.server(() -> child).childOption(UcxChannelOption.LANES, lane.toString());
+        options.forEach((option, value) -> bootstrap.childOption(any(option), value));
+        Bootstrap client = peers.client(new Inbox()).option(UcxChannelOption.LANES, lane.toString());
+        options.forEach((option, value) -> client.option(any(option), value));
+        UcxSocketChannel channel = Peers.connect(client, peers.listen(bootstrap));
+        for (UcxSocketChannel side : List.of(channel, child.awaitActive())) {
+            assertLooksAfterPeer(side, lane);
+            // Both from another thread and from the loop's own.
+            options.forEach((option, value) -> side.config().setOption(any(option), value));
+            assertLooksAfterPeer(side, lane);
+            side.eventLoop().submit(() -> options.forEach((option, value) -> side.config().setOption(any(option), value)))
+                    .get(15, TimeUnit.SECONDS);
+            assertLooksAfterPeer(side, lane);
+            assertFalse(side.config().isKeepAlive(), "kept, and of no effect");
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static ChannelOption<Object> any(ChannelOption<?> option) {
+        return (ChannelOption<Object>) option;
     }
 
     // ------------------------------------------------------------------------------------------- servers
