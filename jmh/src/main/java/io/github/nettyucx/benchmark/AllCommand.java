@@ -2,11 +2,11 @@
 package io.github.nettyucx.benchmark;
 
 import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
@@ -24,8 +24,8 @@ final class AllCommand implements Callable<Integer> {
     private OutputOptions output;
 
     @Option(names = "--only", paramLabel = "WORK[,WORK]", hideParamSyntax = true, split = ",",
-            converter = WorkConverter.class, description = "Leave the other works out.")
-    private List<Work> only = List.of(Work.values());
+            converter = PartConverter.class, description = "Leave the other works out. one-sided is one of its own here.")
+    private List<String> only = parts();
 
     @Override
     public Integer call() throws InterruptedException {
@@ -35,19 +35,39 @@ final class AllCommand implements Callable<Integer> {
         } catch (IllegalArgumentException e) {
             throw output.rejected("The targets are about two processors: " + e.getMessage());
         }
-        var targets = new Targets(output.seconds(), EnumSet.copyOf(only), Perftest.bundled());
+        var works = Arrays.stream(Work.values()).filter(work -> only.contains(work.toString()))
+                .collect(Collectors.toSet());
+        var targets = new Targets(output.seconds(), works, only.contains(OneSidedCommand.NAME), Perftest.bundled());
         return new Report(output).measure(targets.rows(), targets.targets());
+    }
+
+    /** The works, and operations on a peer's memory, which belong to several of them. */
+    private static List<String> parts() {
+        return Stream.concat(Arrays.stream(Work.values()).map(Work::toString), Stream.of(OneSidedCommand.NAME)).toList();
+    }
+
+    private static String known(String text, List<String> names) {
+        var name = text.strip().toLowerCase(Locale.ROOT);
+        if (!names.contains(name)) {
+            throw new TypeConversionException("'" + text + "' is no work. Expected " + String.join(", ", names) + ".");
+        }
+        return name;
+    }
+
+    /** Reads the name of a part. */
+    static final class PartConverter implements ITypeConverter<String> {
+        @Override
+        public String convert(String text) {
+            return known(text, parts());
+        }
     }
 
     /** Reads a work's name. */
     static final class WorkConverter implements ITypeConverter<Work> {
         @Override
         public Work convert(String text) {
-            return Arrays.stream(Work.values())
-                    .filter(work -> work.toString().equals(text.strip().toLowerCase(Locale.ROOT))).findFirst()
-                    .orElseThrow(() -> new TypeConversionException("'" + text + "' is no work. Expected "
-                            + Arrays.stream(Work.values()).map(Work::toString).collect(Collectors.joining(", "))
-                            + "."));
+            var name = known(text, Arrays.stream(Work.values()).map(Work::toString).toList());
+            return Work.valueOf(name.toUpperCase(Locale.ROOT).replace('-', '_'));
         }
     }
 }

@@ -49,6 +49,7 @@ final class Comparison {
                     && limit.isLimitOf(row.contender(), row.scenario().work())
                     && (row.contender().lane().equals("-") || row.contender().lane().equals(other.contender().lane()));
         }
-        return other.contender().name().equals(reference);
+        // What goes into a peer's memory is no message, and where it is measured the peers' messages may be as well.
+        return !(row.contender() instanceof OneSided) && other.contender().name().equals(reference);
     }
 }

@@ -34,18 +34,19 @@ final class Experiment {
      * @return {@code false} if the user wanted no more
      */
     boolean run() throws InterruptedException {
-        var steps = rounds * rows.size();
+        var all = rows.stream().mapToDouble(Experiment::roughSeconds).sum() * rounds;
+        var behind = 0.0;
         try {
             gauge.look(interruption);
             for (var round = 0; round < rounds; round++) {
-                for (var i = 0; i < rows.size(); i++) {
+                for (var row : rows) {
                     interruption.check();
-                    var row = rows.get(i);
                     progress.begin(String.format("round %d of %d: %s, %s", round + 1, rounds, row, row.scenario()));
-                    progress.at((double) (round * rows.size() + i) / steps);
+                    progress.at(behind / all);
                     if (row.failure() == null) {
                         measure(row, round);
                     }
+                    behind += roughSeconds(row);
                 }
             }
             return true;
@@ -55,6 +56,17 @@ final class Experiment {
             rows.forEach(row -> row.settle(gauge));
             progress.end();
         }
+    }
+
+    /** What one measurement takes with all around it, and not to the letter: how much is left is estimated by it. */
+    private static double roughSeconds(Row row) {
+        var scenario = row.scenario();
+        return scenario.connections() / 1000.0 + switch (scenario.work()) {
+            case START, FIRST_LATENCY, FIRST_THROUGHPUT -> 10;
+            case START_AOT -> 40;
+            case IDLE -> 30 + scenario.seconds();
+            default -> 3 + 5 * scenario.seconds();
+        };
     }
 
     private void measure(Row row, int round) throws InterruptedException {

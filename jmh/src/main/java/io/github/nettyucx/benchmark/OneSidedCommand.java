@@ -14,12 +14,13 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Measures operations on a peer's memory, beside messages over Netty and the limit. */
-@Command(name = "one-sided", sortOptions = false, sortSynopsis = false,
+@Command(name = OneSidedCommand.NAME, sortOptions = false, sortSynopsis = false,
         description = "Operations on a peer's memory, on one connection: put, get, put with a notification, and for 8 "
                 + "bytes atomic operations. Beside them a request that the owner answers with as many bytes, round trips "
                 + "and messages over Netty, and ucx_perftest. Of latency, put and notify, requests and messages are "
                 + "there and back, the others one operation.%n")
 final class OneSidedCommand implements Callable<Integer> {
+    static final String NAME = "one-sided";
     private static final List<Work> WORKS = List.of(Work.LATENCY, Work.THROUGHPUT, Work.BIDIRECTIONAL);
 
     @Option(names = "--size", paramLabel = "BYTES[,BYTES]", hideParamSyntax = true, split = ",",
@@ -62,7 +63,7 @@ final class OneSidedCommand implements Callable<Integer> {
                 contenders(scenario).forEach(contender -> rows.add(new Row(scenario, contender)));
             }
         }
-        return new Report(output).measure(rows, List.of());
+        return new Report(output).measure(rows, OneSidedTargets.among(rows));
     }
 
     private List<Contender> contenders(Scenario scenario) {

@@ -9,7 +9,6 @@ import io.github.nettyucx.examples.TextTable;
 import io.github.nettyucx.examples.TransportKind;
 import io.github.nettyucx.examples.WaitMode;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
@@ -40,22 +39,23 @@ final class Targets {
     private static final Contender NIO = peer(TransportKind.NIO);
     private static final Contender EPOLL = peer(TransportKind.EPOLL);
     private static final Contender IO_URING = peer(TransportKind.IO_URING);
+    private static final List<Contender> PEERS = List.of(NIO, EPOLL, IO_URING);
+    private static final List<Contender> OURS = List.of(SHM, SOCKET);
 
     private final double seconds;
-    private final Set<Work> works;
+    private final TargetList list;
     private final Path perftest;
-    private final List<Row> rows = new ArrayList<>();
-    private final List<Target> targets = new ArrayList<>();
 
     /**
      * @param seconds that one measurement takes
      * @param works which to include
+     * @param oneSided whether to include operations on a peer's memory
      * @param perftest where UCX is installed, or {@code null} if there is no {@code ucx_perftest}
      */
-    Targets(double seconds, Set<Work> works, Path perftest) {
+    Targets(double seconds, Set<Work> works, boolean oneSided, Path perftest) {
         this.seconds = seconds;
-        this.works = works;
         this.perftest = perftest;
+        list = new TargetList(works);
         latency();
         throughput();
         connections();
@@ -65,11 +65,18 @@ final class Targets {
         encrypted();
         calls();
         messaging();
+        if (oneSided) {
+            oneSided();
+        }
     }
 
     /** In the order in which they are measured. */
     List<Row> rows() {
-        return rows;
+        return list.rows();
+    }
+
+    List<Target> targets() {
+        return list.targets();
     }
 
     private void latency() {
@@ -85,8 +92,10 @@ final class Targets {
         var many = scenario(Work.LATENCY, SMALL, MANY, MANY, 1, "0", "1");
         var ours = row(many, SHM);
         target("16 B, 16 connections on one loop, shm", ours, Metric.RATE, null, 2_200_000);
-        peers(many, "16 B, 16 connections on one loop", Metric.RATE);
+        otherLanes(many, "16 B, 16 connections on one loop", Metric.RATE);
+        tails("16 B, 16 connections on one loop", many);
         target("16 B, 16 connections on one loop, shm", ours, Metric.RATE, row(many, EPOLL), 14);
+        allocation("16 B, 16 connections on one loop", many);
 
         var one = row(scenario(Work.LATENCY, SMALL, 1, 1, 1, "0", "1"), SHM);
         var oneOfMany = row(scenario(Work.LATENCY, SMALL, MANY, 1, 1, "0", "1"), SHM);
@@ -98,19 +107,19 @@ final class Targets {
         var what = "RTT " + new ByteSize(size);
         row(scenario, SHM);
         limit(scenario, Lane.SHM);
-        target(what + ", shm: allocation", row(scenario, SHM), Metric.ALLOCATION, null, NO_ALLOCATION);
-        peers(scenario, what, Metric.P50);
+        allocation(what, scenario);
+        otherLanes(scenario, what, Metric.P50);
+        tails(what, scenario);
         return scenario;
     }
 
     private void throughput() {
         var small = oneWay(SMALL);
         target("16 B flush 64, shm", row(small, SHM), Metric.RATE, null, 18_000_000);
-        beyondPeers("16 B flush 64, shm", small, 3);
-        target("16 B flush 64, shm: allocation", row(small, SHM), Metric.ALLOCATION, null, NO_ALLOCATION);
+        beyondPeers("16 B flush 64, shm", small, SHM, Metric.RATE, 3);
         var medium = oneWay(MEDIUM);
         target("1 KiB flush 16, shm", row(medium, SHM), Metric.RATE, null, 6_000_000);
-        beyondPeers("1 KiB flush 16, shm", medium, 4);
+        beyondPeers("1 KiB flush 16, shm", medium, SHM, Metric.RATE, 4);
         var large = oneWay(LARGE);
         ofLimit("64 KiB flush 4, shm", large, SHM, Metric.BANDWIDTH, 0.9);
         var largest = oneWay(LARGEST);
@@ -120,35 +129,43 @@ final class Targets {
 
     private Scenario oneWay(int size) {
         var scenario = scenario(Work.THROUGHPUT, size, 1, 1, 1, "0", "1");
+        var what = new ByteSize(size) + " flush " + scenario.flush();
         row(scenario, SHM);
         limit(scenario, Lane.SHM);
-        peers(scenario, new ByteSize(size) + " flush " + scenario.flush(), Metric.RATE);
+        otherLanes(scenario, what, Metric.RATE);
         if (AeronIpc.knows(scenario)) {
             row(scenario, new AeronIpc());
         }
         row(scenario, new Memcpy());
+        allocation(what, scenario);
         return scenario;
     }
 
     /** Lanes that do not need one host, and who else has them. Lane socket is to be what any peer is, or better. */
-    private void peers(Scenario scenario, String what, Metric metric) {
+    private void otherLanes(Scenario scenario, String what, Metric metric) {
         row(scenario, TCP);
         limit(scenario, Lane.TCP);
-        for (var peer : List.of(NIO, EPOLL, IO_URING)) {
-            target(what + ", socket", row(scenario, SOCKET), metric, row(scenario, peer), 1);
-        }
+        beyondPeers(what + ", socket", scenario, SOCKET, metric, 1);
         target(what + ", epoll's clients", row(scenario, PLAIN), metric, row(scenario, EPOLL), 1);
-        if (scenario.work().headline() == Metric.P50) {
-            for (var peer : List.of(NIO, EPOLL, IO_URING)) {
-                target(what + ", shm: p99.9", row(scenario, SHM), Metric.P999, row(scenario, peer), 1);
-                target(what + ", socket: p99.9", row(scenario, SOCKET), Metric.P999, row(scenario, peer), 1);
-            }
+    }
+
+    /** What the slowest of a thousand round trips takes. */
+    private void tails(String what, Scenario scenario) {
+        for (var ours : OURS) {
+            beyondPeers(what + ", " + ours.lane() + ": p99.9", scenario, ours, Metric.P999, 1);
         }
     }
 
-    private void beyondPeers(String what, Scenario scenario, double bound) {
-        for (var peer : List.of(NIO, EPOLL, IO_URING)) {
-            target(what, row(scenario, SHM), Metric.RATE, row(scenario, peer), bound);
+    private void allocation(String what, Scenario scenario) {
+        for (var ours : OURS) {
+            target(what + ", " + ours.lane() + ": allocation", row(scenario, ours), Metric.ALLOCATION, null,
+                    NO_ALLOCATION);
+        }
+    }
+
+    private void beyondPeers(String what, Scenario scenario, Contender ours, Metric metric, double bound) {
+        for (var peer : PEERS) {
+            target(what, row(scenario, ours), metric, row(scenario, peer), bound);
         }
     }
 
@@ -172,16 +189,14 @@ final class Targets {
     }
 
     private void beyond(String what, Row row, Metric metric, Row reference, double excess) {
-        if (works.contains(row.scenario().work())) {
-            targets.add(new Target(what, row, metric, reference, Target.Kind.EXCESS, excess));
-        }
+        list.target(new Target(what, row, metric, reference, Target.Kind.EXCESS, excess));
     }
 
     private void connections() {
         var memory = scenario(Work.MEMORY, SMALL, CROWD, CROWD, 1, "0", "1");
         var fewer = scenario(Work.MEMORY, SMALL, IDLE_CONNECTIONS, IDLE_CONNECTIONS, 1, "0", "1");
         var idle = scenario(Work.IDLE, SMALL, IDLE_CONNECTIONS, IDLE_CONNECTIONS, 1, "0", "1");
-        for (var contender : List.of(SHM, SOCKET)) {
+        for (var contender : OURS) {
             var what = " of an idle connection of 10,000, " + contender.lane();
             target("memory" + what, row(memory, contender), Metric.PSS, null, 8);
             target("descriptors" + what, row(memory, contender), Metric.FDS, null, 1.01);
@@ -204,26 +219,37 @@ final class Targets {
 
     private void crowd() {
         var crowd = scenario(Work.MANY, SMALL, CROWD, 1, 1, "0", "1");
+        var one = scenario(Work.LATENCY, SMALL, 1, 1, 1, "0", "1");
         for (var contender : List.of(SHM, SOCKET, EPOLL)) {
-            var alone = row(scenario(Work.LATENCY, SMALL, 1, 1, 1, "0", "1"), contender);
+            // Without its work there is nothing to compare.
+            var alone = list.wants(Work.MANY) ? list.required(one, contender) : row(one, contender);
             target("RTT 16 B among 10,000 connections, to 1 connection, " + (contender == EPOLL ? "epoll"
                     : contender.lane()), row(crowd, contender), Metric.P50, alone, 1 / 1.1);
         }
+        beyondPeers("RTT 16 B among 10,000 connections, socket", crowd, SOCKET, Metric.P50, 1);
+        tails("RTT 16 B among 10,000 connections", crowd);
     }
 
     private void sharedCores() {
-        againstEpoll("RTT 16 B, both loops on one core, shm",
-                scenario(Work.LATENCY, SMALL, 1, 1, 1, "0", "0"), Metric.P50, 1.1);
-        againstEpoll("16 B flush 64, both loops on one core, shm",
-                scenario(Work.THROUGHPUT, SMALL, 1, 1, 1, "0", "0"), Metric.RATE, 1.1);
-        againstEpoll("16 B, 4 connections, 4 loops each on 2 cores, shm",
-                scenario(Work.LATENCY, SMALL, 4, 4, 4, "0,1", "0,1"), Metric.RATE, 1.1);
+        var alone = scenario(Work.LATENCY, SMALL, 1, 1, 1, "0", "0");
+        sharedCores("RTT 16 B, both loops on one core", alone, Metric.P50);
+        tails("RTT 16 B, both loops on one core", alone);
+        sharedCores("16 B flush 64, both loops on one core", scenario(Work.THROUGHPUT, SMALL, 1, 1, 1, "0", "0"),
+                Metric.RATE);
+        var several = scenario(Work.LATENCY, SMALL, 4, 4, 4, "0,1", "0,1");
+        sharedCores("16 B, 4 connections, 4 loops each on 2 cores", several, Metric.RATE);
+        tails("16 B, 4 connections, 4 loops each on 2 cores", several);
+    }
+
+    private void sharedCores(String what, Scenario scenario, Metric metric) {
+        againstEpoll(what + ", shm", scenario, metric, 1.1);
+        beyondPeers(what + ", socket", scenario, SOCKET, metric, 1);
     }
 
     private void starts() {
         var start = scenario(Work.START, SMALL, 1, 1, 1, "0,1", "0,1");
         var epoll = row(start, EPOLL);
-        for (var contender : List.of(SHM, SOCKET)) {
+        for (var contender : OURS) {
             beyond("a server's start, " + contender.lane(), row(start, contender), Metric.LISTENING, epoll, 100);
             beyond("a client's start, " + contender.lane(), row(start, contender), Metric.FIRST_ECHO, epoll, 100);
             beyond("memory of a server that has started, " + contender.lane(), row(start, contender), Metric.RESIDENT,
@@ -238,19 +264,25 @@ final class Targets {
     private void firstSeconds() {
         for (var work : List.of(Work.FIRST_LATENCY, Work.FIRST_THROUGHPUT)) {
             var scenario = scenario(work, SMALL, 1, 1, 1, "0", "1");
-            for (var peer : List.of(NIO, EPOLL, IO_URING)) {
-                target("the first second, " + (work == Work.FIRST_LATENCY ? "RTT 16 B" : "16 B flush 64")
-                        + ", from 100 ms on, shm", row(scenario, SHM), Metric.RATE, row(scenario, peer), 2);
+            var what = work == Work.FIRST_LATENCY ? "RTT 16 B" : "16 B flush 64";
+            for (var ours : OURS) {
+                // Lane socket is to be what any peer is, or better.
+                var bound = ours == SHM ? 2 : 1;
+                beyondPeers("the first 100 ms, " + what + ", " + ours.lane(), scenario, ours, Metric.EARLY_RATE, bound);
+                beyondPeers("the first second from 100 ms on, " + what + ", " + ours.lane(), scenario, ours, Metric.RATE,
+                        bound);
             }
-            row(scenario, SOCKET);
         }
     }
 
     private void encrypted() {
-        againstEpoll("RTT 16 B, TLS, shm",
-                scenario(Work.LATENCY, SMALL, 1, 1, 1, "0", "1").with(Security.TLS), Metric.P50, 1);
-        againstEpoll("64 KiB flush 4, TLS, shm",
-                scenario(Work.THROUGHPUT, LARGE, 1, 1, 1, "0", "1").with(Security.TLS), Metric.RATE, 1);
+        var roundTrip = scenario(Work.LATENCY, SMALL, 1, 1, 1, "0", "1").with(Security.TLS);
+        againstEpoll("RTT 16 B, TLS, shm", roundTrip, Metric.P50, 1);
+        beyondPeers("RTT 16 B, TLS, socket", roundTrip, SOCKET, Metric.P50, 1);
+        tails("RTT 16 B, TLS", roundTrip);
+        var oneWay = scenario(Work.THROUGHPUT, LARGE, 1, 1, 1, "0", "1").with(Security.TLS);
+        againstEpoll("64 KiB flush 4, TLS, shm", oneWay, Metric.RATE, 1);
+        beyondPeers("64 KiB flush 4, TLS, socket", oneWay, SOCKET, Metric.RATE, 1);
     }
 
     private void calls() {
@@ -264,10 +296,15 @@ final class Targets {
         }
     }
 
+    /** Against epoll alone, which is what gRPC takes by itself. */
     private void calls(Work work, int atATime, CallExecutor executor, Security security, double bound) {
         var scenario = scenario(work, PAYLOAD, 1, atATime, 1, "0", "1").with(executor).with(security);
-        againstEpoll(work + " " + new ByteSize(PAYLOAD) + ", " + atATime + " at a time, " + executor + " executor"
-                + (security == Security.TLS ? ", TLS" : "") + ", shm", scenario, Metric.RATE, bound);
+        for (var ours : OURS) {
+            var what = work + " " + new ByteSize(PAYLOAD) + ", " + atATime + " at a time, " + executor + " executor"
+                    + (security == Security.TLS ? ", TLS" : "") + ", " + ours.lane();
+            target(what, row(scenario, ours), Metric.RATE, row(scenario, EPOLL), ours == SHM ? bound : 1);
+            target(what + ": p99.9", row(scenario, ours), Metric.P999, row(scenario, EPOLL), 1);
+        }
     }
 
     private void messaging() {
@@ -278,20 +315,30 @@ final class Targets {
         target(what, ours, Metric.RATE, row(messages, messaging(MessagingWay.WRITE_AND_FLUSH)), 4);
         target(what + ": allocation", ours, Metric.ALLOCATION, null, NO_ALLOCATION);
         var calls = scenario(Work.MESSAGE_CALLS, SMALL, 1, 1, 1, "0", "1");
-        if (works.contains(Work.MESSAGE_CALLS)) {
-            var raw = scenario(Work.LATENCY, SMALL, 1, 1, 1, "0", "1");
-            var roundTrip = row(raw, SHM);
-            if (!rows.contains(roundTrip)) {
-                rows.add(roundTrip);
-            }
+        if (list.wants(Work.MESSAGE_CALLS)) {
             target("calls of 16 B on the loop, to round trips, shm", row(calls, messaging(MessagingWay.MESSAGING_LOOP)),
-                    Metric.P50, roundTrip, 1 / 1.5);
+                    Metric.P50, list.required(scenario(Work.LATENCY, SMALL, 1, 1, 1, "0", "1"), SHM), 1 / 1.5);
             row(calls, messaging(MessagingWay.MESSAGING));
         }
     }
 
     private static Contender messaging(MessagingWay way) {
         return new MessagingContender(new Setting(TransportKind.UCX, Lane.SHM, WaitMode.ADAPTIVE), way);
+    }
+
+    private void oneSided() {
+        for (var measured : OneSidedTargets.measured()) {
+            var scenario = scenario(measured.work(), measured.size(), 1, 1, 1, "0", "1");
+            list.required(scenario, new OneSided(measured.kind(), Lane.SHM));
+            var limit = measured.kind().limit(measured.work());
+            if (perftest != null && limit != null) {
+                list.required(scenario, new Perftest(Lane.SHM, perftest, limit));
+            }
+            if (measured.kind() == OneSided.Kind.PUT_AND_NOTIFY) {
+                list.required(scenario, SHM);
+            }
+        }
+        OneSidedTargets.among(list.rows()).forEach(list::target);
     }
 
     private void againstEpoll(String what, Scenario scenario, Metric metric, double bound) {
@@ -318,33 +365,12 @@ final class Targets {
         return new NettyContender(new Setting(kind, Lane.AUTO, null));
     }
 
-    /** The row of the two, of which there is one. */
     private Row row(Scenario scenario, Contender contender) {
-        for (var row : rows) {
-            if (row.scenario().equals(scenario) && row.contender().equals(contender)) {
-                return row;
-            }
-        }
-        var row = new Row(scenario, contender);
-        if (works.contains(scenario.work())) {
-            // Beside its own scenario, wherever that was left.
-            var last = rows.size();
-            while (last > 0 && !rows.get(last - 1).scenario().equals(scenario)) {
-                last--;
-            }
-            rows.add(last == 0 ? rows.size() : last, row);
-        }
-        return row;
+        return list.row(scenario, contender);
     }
 
     private void target(String what, Row row, Metric metric, Row reference, double bound) {
-        if (works.contains(row.scenario().work())) {
-            targets.add(new Target(what, row, metric, reference, bound));
-        }
-    }
-
-    List<Target> targets() {
-        return targets;
+        list.target(new Target(what, row, metric, reference, bound));
     }
 
     static String render(List<Target> targets) {

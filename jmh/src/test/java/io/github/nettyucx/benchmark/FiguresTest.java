@@ -12,6 +12,7 @@ import io.github.nettyucx.examples.TransportKind;
 import io.github.nettyucx.examples.WaitMode;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.EnumSet;
 import java.util.List;
@@ -20,6 +21,9 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** From samples to medians, ratios and targets. */
 class FiguresTest {
@@ -109,6 +113,29 @@ class FiguresTest {
         assertEquals(1, limit.disturbed().size());
     }
 
+    @Test
+    void whatTakesLongIsALargerPartOfTheProgress() throws InterruptedException {
+        var fractions = new ArrayList<Double>();
+        var progress = new Progress() {
+            @Override
+            public void begin(String what) {
+                // Only how far it is.
+            }
+
+            @Override
+            public void at(double fraction) {
+                fractions.add(fraction);
+            }
+        };
+        var contender = new Measured(() -> 1.0);
+        var rows = List.of(new Row(LATENCY, contender), new Row(scenario(Work.START_AOT, 16), contender));
+        assertTrue(new Experiment(rows, 2, new Gauge(null), progress, new Interruption()).run());
+        assertEquals(4, fractions.size());
+        assertEquals(0, fractions.getFirst());
+        assertTrue(fractions.get(1) < 0.25, fractions.toString());
+        assertEquals(0.5, fractions.get(2), 1e-9);
+    }
+
     private record Measured(Supplier<Double> figures) implements Contender {
         @Override
         public String name() {
@@ -185,14 +212,70 @@ class FiguresTest {
 
     @Test
     void everyTargetIsMeasured() {
-        var targets = new Targets(1, EnumSet.allOf(Work.class), Path.of("here"));
+        var targets = new Targets(1, EnumSet.allOf(Work.class), true, Path.of("here"));
         assertTrue(targets.targets().size() > 25);
+        assertMeasured(targets);
+        assertEquals(targets.rows().size(),
+                targets.rows().stream().map(row -> Map.entry(row.scenario(), row.contender())).distinct().count());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Work.class)
+    void theTargetsOfOneWorkAloneAreMeasured(Work work) {
+        var targets = new Targets(1, EnumSet.of(work), false, Path.of("here"));
+        assertMeasured(targets);
+        for (var target : targets.targets()) {
+            assertEquals(work, target.row().scenario().work(), target.what());
+        }
+    }
+
+    private static void assertMeasured(Targets targets) {
         for (var target : targets.targets()) {
             assertTrue(targets.rows().contains(target.row()), target.what());
             assertTrue(target.reference() == null || targets.rows().contains(target.reference()), target.what());
         }
-        assertEquals(targets.rows().size(),
-                targets.rows().stream().map(row -> Map.entry(row.scenario(), row.contender())).distinct().count());
+    }
+
+    @Test
+    void oneSidedMemoryAloneHasItsTargets() {
+        var targets = new Targets(1, EnumSet.noneOf(Work.class), true, Path.of("here"));
+        assertMeasured(targets);
+        assertEquals(List.of("put and notify 8 B, shm ≥ 0.83× ucx", "fetch and add 8 B, shm ≤ 0.30 p50 µs",
+                        "put and notify 64 B, shm ≥ 0.83× ucx", "get 64 B, shm ≤ 1.00 p50 µs",
+                        "put and notify 64 KiB, shm ≥ 0.83× ucx", "put 64 B, shm ≥ 10,000,000 per second",
+                        "put 64 KiB, shm ≥ 0.90× limit"),
+                targets.targets().stream().map(target -> target.what() + " " + target.goal()).toList());
+        // Without a limit one is left that is compared with it.
+        assertEquals(6, new Targets(1, EnumSet.noneOf(Work.class), true, null).targets().size());
+    }
+
+    /** Each of ours against each of the others, in every scenario of these works that has a target at all. */
+    @ParameterizedTest
+    @CsvSource({"LATENCY, P999", "MANY, P999", "FIRST_LATENCY, RATE", "FIRST_LATENCY, EARLY_RATE", "FIRST_THROUGHPUT, RATE",
+        "FIRST_THROUGHPUT, EARLY_RATE"})
+    void bothLanesAreComparedWithEachPeer(Work work, Metric metric) {
+        var targets = new Targets(1, EnumSet.of(work), false, null).targets();
+        var scenarios = targets.stream().filter(target -> target.reference() != null
+                && target.reference().scenario().equals(target.row().scenario())).map(target -> target.row().scenario())
+                .distinct().toList();
+        assertFalse(scenarios.isEmpty());
+        for (var scenario : scenarios) {
+            for (var lane : List.of("shm", "socket")) {
+                for (var peer : List.of("nio", "epoll", "io_uring")) {
+                    assertTrue(targets.stream().anyMatch(target -> target.metric() == metric
+                            && target.row().scenario().equals(scenario) && target.row().contender().lane().equals(lane)
+                            && target.reference() != null && target.reference().scenario().equals(scenario)
+                            && target.reference().contender().name().equals(peer)), scenario + ", " + lane + ", " + peer);
+                }
+            }
+        }
+    }
+
+    @Test
+    void operationsOnMemoryAreNotComparedWithMessagesOfThePeers() {
+        var get = row(LATENCY, new OneSided(OneSided.Kind.GET, Lane.SHM), Metric.P50, 1);
+        var nio = row(LATENCY, NIO, Metric.P50, 10);
+        assertEquals(Optional.empty(), Comparison.ratio(List.of(get, nio), get, Metric.P50, "nio"));
     }
 
     @Test
