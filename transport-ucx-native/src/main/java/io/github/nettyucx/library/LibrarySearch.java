@@ -57,7 +57,7 @@ final class LibrarySearch {
         return switch (choice) {
             case "auto" -> orFail(inProcess().or(this::systemOrBundled));
             case "system" -> orFail(inProcess().or(() -> system(systemFiles())));
-            case "bundled" -> orFail(bundled());
+            case UcxLibrary.BUNDLED -> orFail(bundled());
             default -> orFail(explicit());
         };
     }
@@ -173,9 +173,9 @@ final class LibrarySearch {
     }
 
     private Optional<UcxLibrary> bundled() {
-        return attempt("bundled", "the UCX of " + BundledLibrary.ARTIFACT, () -> {
+        return attempt(UcxLibrary.BUNDLED, "the UCX of " + BundledLibrary.ARTIFACT, () -> {
             Path library = bundle().extract(workdir);
-            return openOnly(library, Optional.of(bundle().version()), "bundled");
+            return openOnly(library, Optional.of(bundle().version()), UcxLibrary.BUNDLED);
         });
     }
 

@@ -30,6 +30,8 @@ public final class UcxLibrary {
     public static final String PROPERTY = "io.github.nettyucx.library";
     /** The system property that names the directory below which bundled libraries are extracted. */
     public static final String WORKDIR_PROPERTY = "io.github.nettyucx.workdir";
+    /** The {@link #origin()} of the one that this project brings along. */
+    public static final String BUNDLED = "bundled";
     /**
      * The system property in which the path of a UCX stands that this transport has loaded. By it a second copy of this
      * class, of another class loader, tells that one from a UCX that something else has loaded.
@@ -100,7 +102,7 @@ public final class UcxLibrary {
     }
 
     /**
-     * Where the library came from: {@code explicit}, {@code system}, {@code bundled}, or {@code process} when it was
+     * Where the library came from: {@code explicit}, {@code system}, {@value #BUNDLED}, or {@code process} when it was
      * in the process before, loaded by something else or by another copy of this class, which {@code auto} and
      * {@code system} accept.
      */

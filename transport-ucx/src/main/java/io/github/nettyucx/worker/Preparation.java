@@ -4,6 +4,7 @@ package io.github.nettyucx.worker;
 import io.github.nettyucx.library.UcxLibrary;
 import io.github.nettyucx.socket.SocketBinding;
 import io.github.nettyucx.ucp.UcpBinding;
+import io.netty.util.internal.logging.InternalLogLevel;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
@@ -54,12 +55,21 @@ public final class Preparation {
             }
             if (usable) {
                 UcpBinding.prepare();
-                logger().info("Using {}.", UcxLibrary.load());
+                tell(UcxLibrary.load());
             }
         } catch (Throwable e) {
             // Whoever needs it tries for himself, and tells.
             log(e);
         }
+    }
+
+    /**
+     * Worth a line that everybody sees is a UCX that this transport has not brought along. That line may cost: the first one
+     * of {@code java.util.logging} loads some hundred classes, while the first connection loads its own.
+     */
+    private static void tell(UcxLibrary library) {
+        logger().log(library.origin().equals(UcxLibrary.BUNDLED) ? InternalLogLevel.DEBUG : InternalLogLevel.INFO,
+                "Using {}.", library);
     }
 
     private static void log(Throwable cause) {

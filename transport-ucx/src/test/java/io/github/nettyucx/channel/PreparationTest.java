@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.library.UcxLibrary;
 import org.junit.jupiter.api.Test;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** What connections need is made ready when the first loops are made, and nothing that they do not need. */
 class PreparationTest {
 
     private static String run(Lane lane, String... arguments) throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(LaneJvm.command(lane, List.of("-Xmx256m"), PreparationMain.class, arguments))
+        return run(lane, List.of("-Xmx256m"), arguments);
+    }
+
+    private static String run(Lane lane, List<String> flags, String... arguments) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(LaneJvm.command(lane, flags, PreparationMain.class, arguments))
                 .redirectErrorStream(true).start();
         String output;
         try (BufferedReader reader = process.inputReader()) {
@@ -29,7 +37,17 @@ class PreparationTest {
     void aGroupOfLoopsHasUcxLoadedBeforeAnybodyConnects() throws Exception {
         String output = run(Lane.SHM, "wait");
         assertTrue(output.contains(PreparationMain.WITHOUT_CONNECTION), output);
-        assertTrue(output.contains("Using UCX "), output);
+    }
+
+    /** What the transport has brought along is no news; the first line of a log takes long in a JVM that has just started. */
+    @Test
+    void onlyAUcxThatIsNotTheBundledOneIsTold() throws Exception {
+        assumeTrue("bundled".equals(System.getProperty(UcxLibrary.PROPERTY)), "the tests use another UCX");
+        assertFalse(run(Lane.SHM, "wait").contains("Using UCX "));
+        Path libucp = UcxLibrary.load().path();
+        String output = run(Lane.SHM, List.of("-Xmx256m", "-D" + UcxLibrary.PROPERTY + '=' + libucp), "wait");
+        assertTrue(output.contains("INFO: Using UCX "), output);
+        assertTrue(output.contains(libucp.toString()), output);
     }
 
     @Test

@@ -75,7 +75,7 @@ public final class Child implements AutoCloseable {
             for (String line = output.readLine(); line != null; line = output.readLine()) {
                 if (line.startsWith(SAID)) {
                     said.add(line.substring(SAID.length()));
-                } else if (!line.contains("worker.Preparation prepare") && !line.contains("INFO: Using UCX")) {
+                } else {
                     System.out.println(program.getSimpleName() + ": " + line);
                 }
             }
