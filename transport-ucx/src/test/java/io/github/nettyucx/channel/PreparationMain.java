@@ -23,6 +23,7 @@ public final class PreparationMain {
         if (args.length > 0) {
             try (Peers peers = new Peers(1, 1, UcxWaitStrategy.PARK)) {
                 Eventually.await(LOAD_MILLIS, () -> "a libucp in the process", PreparationMain::isLoaded);
+                awaitPrepared();
                 System.out.println(WITHOUT_CONNECTION);
             }
             return;
@@ -33,13 +34,17 @@ public final class PreparationMain {
             UcxSocketChannel client = peers.connect(server, new Inbox());
             Peers.await(client.writeAndFlush(Unpooled.directBuffer().writeBytes(new byte[] {'a', 'b', 'c'})));
             inbox.awaitText("abc");
-            // The thread that prepares connections ends when all that it prepares is there.
-            Eventually.await(LOAD_MILLIS, () -> "the end of the preparation", () -> Thread.getAllStackTraces().keySet()
-                    .stream().noneMatch(thread -> thread.getName().equals("netty-ucx-prepare")));
+            awaitPrepared();
             if (!isLoaded()) {
                 System.out.println(NEVER);
             }
         }
+    }
+
+    /** The thread that prepares connections ends when all that it prepares is there, and when it has told of it. */
+    private static void awaitPrepared() throws Exception {
+        Eventually.await(LOAD_MILLIS, () -> "the end of the preparation", () -> Thread.getAllStackTraces().keySet()
+                .stream().noneMatch(thread -> thread.getName().equals("netty-ucx-prepare")));
     }
 
     private static boolean isLoaded() throws IOException {
