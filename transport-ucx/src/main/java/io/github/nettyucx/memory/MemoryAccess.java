@@ -8,6 +8,7 @@ import io.github.nettyucx.worker.Attachment;
 import io.github.nettyucx.worker.BufferAddress;
 import io.github.nettyucx.worker.EndpointPort;
 import io.netty.buffer.ByteBuf;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
 import io.netty.util.concurrent.EventExecutor;
@@ -17,7 +18,6 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -35,7 +35,7 @@ public final class MemoryAccess {
     private final EndpointPort port;
     private final Operations operations = new Operations();
     private final ArrayDeque<Operation> completed = new ArrayDeque<>();
-    private final List<Operation> receiving = new ArrayList<>();
+    private final Receives<Operation> receiving;
     /** By the owner's numbers. */
     private final IntObjectMap<UcxRemoteMemory> opened = new IntObjectHashMap<>(4);
     /** Of an operation that nobody is told of, until the next flush. */
@@ -44,6 +44,7 @@ public final class MemoryAccess {
     MemoryAccess(MemoryExchange exchange, EndpointPort port) {
         this.exchange = exchange;
         this.port = port;
+        receiving = new Receives<>(port);
     }
 
     // ------------------------------------------------------------------------------------------- beginning
@@ -246,7 +247,7 @@ public final class MemoryAccess {
             operation.staging = null;
         }
         if (operation.buffer != null) {
-            operation.buffer.release();
+            ReferenceCountUtil.safeRelease(operation.buffer);
             operation.buffer = null;
         }
         completed.addLast(operation);
@@ -319,7 +320,7 @@ public final class MemoryAccess {
         long request = port.receive(message, address, length);
         if (request > 0) {
             operation.request = request;
-            receiving.add(operation);
+            receiving.add(request, operation);
         } else if (request < 0) {
             exchange.failed((int) request);
         }
@@ -331,16 +332,10 @@ public final class MemoryAccess {
     }
 
     void poll() throws ProtocolException {
-        for (int i = receiving.size() - 1; i >= 0; i--) {
-            Operation operation = receiving.get(i);
-            int status = port.status(operation.request);
-            if (status == 1) {
-                continue;
-            }
-            port.free(operation.request);
+        receiving.begin();
+        for (Operation operation = receiving.nextReceived(); operation != null; operation = receiving.nextReceived()) {
+            int status = receiving.status();
             operation.request = 0;
-            receiving.set(i, receiving.getLast());
-            receiving.removeLast();
             if (status < 0) {
                 exchange.failed(status);
             } else if (operation.frame >= 0) {
@@ -481,20 +476,7 @@ public final class MemoryAccess {
 
     /** All that is under way fails, and is told of it by the next {@link #deliver}. */
     void ended() {
-        for (Operation operation : receiving) {
-            // The bytes may still come: the reference is the operation's now.
-            if (operation.frame >= 0) {
-                port.abandon(operation.request, exchange.frames().retained(operation.frame));
-            } else if (operation.staging != null) {
-                port.abandon(operation.request, operation.staging);
-                operation.staging = null;
-            } else {
-                port.abandon(operation.request, operation.buffer);
-                operation.buffer = null;
-            }
-            operation.request = 0;
-        }
-        receiving.clear();
+        receiving.abandon(this::abandon);
         for (Operation operation : operations.underWay()) {
             if (!operation.done && operation.kind != FLUSH) {
                 complete(operation, exchange.end());
@@ -504,5 +486,19 @@ public final class MemoryAccess {
             memory.end(null, () -> { });
         }
         opened.clear();
+    }
+
+    /** The bytes may still come: the reference is the operation of UCX's now. */
+    private void abandon(Operation operation) {
+        if (operation.frame >= 0) {
+            port.abandon(operation.request, exchange.frames().retained(operation.frame));
+        } else if (operation.staging != null) {
+            port.abandon(operation.request, operation.staging);
+            operation.staging = null;
+        } else {
+            port.abandon(operation.request, operation.buffer);
+            operation.buffer = null;
+        }
+        operation.request = 0;
     }
 }

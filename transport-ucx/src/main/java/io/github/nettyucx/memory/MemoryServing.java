@@ -10,7 +10,6 @@ import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
 
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 
@@ -69,13 +68,14 @@ final class MemoryServing {
     private final ArrayDeque<Job> jobs = new ArrayDeque<>();
     /** To be used again. */
     private final ArrayDeque<Job> idle = new ArrayDeque<>();
-    private final List<Job> receiving = new ArrayList<>();
+    private final Receives<Job> receiving;
     private final ArrayDeque<UcxMemoryNotification> notifications = new ArrayDeque<>();
 
     MemoryServing(MemoryExchange exchange, EndpointPort port, Sends answers) {
         this.exchange = exchange;
         this.port = port;
         this.answers = answers;
+        receiving = new Receives<>(port);
     }
 
     // ------------------------------------------------------------------------------------------- messages
@@ -184,7 +184,7 @@ final class MemoryServing {
         long request = port.receive(message, address, length);
         if (request > 0) {
             job.request = request;
-            receiving.add(job);
+            receiving.add(request, job);
             return false;
         }
         if (request < 0) {
@@ -201,24 +201,20 @@ final class MemoryServing {
 
     void poll() throws ProtocolException {
         lookedForRoom = false;
-        for (int i = receiving.size() - 1; i >= 0; i--) {
-            Job job = receiving.get(i);
-            int status = port.status(job.request);
-            if (status == 1) {
-                continue;
-            }
-            port.free(job.request);
+        receiving.begin();
+        for (Job job = receiving.nextReceived(); job != null; job = receiving.nextReceived()) {
+            int status = receiving.status();
             job.request = 0;
-            receiving.set(i, receiving.getLast());
-            receiving.removeLast();
-            if (job.state == Job.State.RECEIVING) {
-                job.opening.region.memory().release();
-            }
             if (status < 0) {
                 exchange.failed(status);
-            } else if (job.state == Job.State.RECEIVING) {
-                job.state = Job.State.READY;
-            } else {
+            }
+            if (job.state == Job.State.RECEIVING) {
+                if (status >= 0) {
+                    job.state = Job.State.READY;
+                }
+                // The application may close the channel when its memory is gone.
+                job.opening.region.memory().release();
+            } else if (status >= 0) {
                 parse(job);
             }
         }
@@ -320,11 +316,11 @@ final class MemoryServing {
         switch (job.kind) {
             case MemoryFrame.OPEN -> open(job, frame, frameNumber);
             case MemoryFrame.CLOSE -> {
+                exchange.frames().release(frameNumber);
                 if (job.opening != null) {
                     openings.remove(job.opening.handle);
                     job.opening.region.remove(job.opening);
                 }
-                exchange.frames().release(frameNumber);
             }
             case MemoryFrame.NOTIFY -> {
                 notifyIfAsked(job, frame);
@@ -408,8 +404,11 @@ final class MemoryServing {
         }
         byte[] shared = job.refusal == null && exchange.isShared() ? sharedKey(region) : null;
         Opening opening = new Opening(newHandle(), region, rights, shared != null);
-        if (job.refusal == null && !region.add(opening)) {
-            job.refusal = Reason.REVOKED;
+        if (job.refusal == null) {
+            region.memory().usedBy(exchange.loop());
+            if (!region.add(opening)) {
+                job.refusal = Reason.REVOKED;
+            }
         }
         if (job.refusal != null) {
             refuse(job, frame, frameNumber);
@@ -460,12 +459,9 @@ final class MemoryServing {
 
     /** What has come is still told; nothing else is done. */
     void ended() {
-        for (Job job : receiving) {
-            // The reference is the operation's now.
-            port.abandon(job.request, job.state == Job.State.RECEIVING ? job.opening.region.memory()
-                    : exchange.frames().retained(job.frame));
-        }
-        receiving.clear();
+        // The reference is the operation's now.
+        receiving.abandon(job -> port.abandon(job.request, job.state == Job.State.RECEIVING
+                ? job.opening.region.memory() : exchange.frames().retained(job.frame)));
         for (Job job : jobs) {
             if (job.message != 0) {
                 exchange.discard(job.message);

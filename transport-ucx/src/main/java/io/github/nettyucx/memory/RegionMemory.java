@@ -6,6 +6,7 @@ import io.github.nettyucx.ucp.UcpMemory;
 import io.github.nettyucx.ucp.UcxException;
 import io.netty.util.AbstractReferenceCounted;
 import io.netty.util.IllegalReferenceCountException;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.ReferenceCounted;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
@@ -13,6 +14,8 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 
 /** The memory of a region, for as long as the region has access to it or an operation uses it. */
 final class RegionMemory extends AbstractReferenceCounted {
@@ -29,6 +32,11 @@ final class RegionMemory extends AbstractReferenceCounted {
     private final ReferenceCounted owner;
     private final MemorySegment segment;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
+    /** {@code null} if no loop has had to do with it. */
+    private volatile Executor loop;
+    /** Whether nobody uses it any more, and why it has not been given back all the same. */
+    private volatile boolean over;
+    private Throwable problem;
 
     private RegionMemory(long address, long length, UcpMemory shared, ReferenceCounted owner) {
         this.address = address;
@@ -64,6 +72,11 @@ final class RegionMemory extends AbstractReferenceCounted {
         return shared == null ? null : shared.packRemoteKey();
     }
 
+    /** A loop in whose turns it is released, from now on. */
+    void usedBy(Executor executor) {
+        loop = executor;
+    }
+
     /** Done when nobody uses it any more. */
     CompletableFuture<Void> gone() {
         return gone;
@@ -94,15 +107,45 @@ final class RegionMemory extends AbstractReferenceCounted {
             views.close();
         } catch (IllegalStateException e) {
             logger.warn("{} bytes of memory stay: a native call uses them.", length, e);
-            gone.completeExceptionally(e);
+            problem = e;
+            tellGone();
             return;
         }
         if (shared != null) {
             shared.close();
         }
-        if (owner != null) {
-            owner.release();
+        ReferenceCountUtil.safeRelease(owner);
+        tellGone();
+    }
+
+    /**
+     * Who waits for it is the application, and may do anything. Memory is released in the middle of a loop's turn, and what
+     * that goes through must not change meanwhile.
+     */
+    private void tellGone() {
+        over = true;
+        Executor later = loop;
+        if (later == null) {
+            completeIfOver();
+            return;
         }
-        gone.complete(null);
+        try {
+            later.execute(this::completeIfOver);
+        } catch (RejectedExecutionException e) {
+            // The loop has ended.
+            completeIfOver();
+        }
+    }
+
+    /** To be called by who has released it for the application: that need not wait for a loop. */
+    void completeIfOver() {
+        if (!over) {
+            return;
+        }
+        if (problem == null) {
+            gone.complete(null);
+        } else {
+            gone.completeExceptionally(problem);
+        }
     }
 }

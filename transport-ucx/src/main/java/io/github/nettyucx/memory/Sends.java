@@ -2,6 +2,7 @@
 package io.github.nettyucx.memory;
 
 import io.github.nettyucx.worker.EndpointPort;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.ReferenceCounted;
 
 import java.util.Arrays;
@@ -12,14 +13,15 @@ final class Sends {
 
     private final EndpointPort port;
     private final Frames frames;
-    private long[] requests = new long[8];
+    private final Requests requests;
+    // By the requests' slots.
     /** Or -1. */
     private int[] sentFrames = new int[8];
     /** Or {@code null}. */
     private ReferenceCounted[] owners = new ReferenceCounted[8];
     /** What is done when UCX has taken the message; or {@code null}. */
     private Operation[] operations = new Operation[8];
-    private int count;
+    private int last;
     private final Consumer<Operation> taken;
 
     /** @param taken told of operations that are done when UCX has taken their message */
@@ -27,11 +29,12 @@ final class Sends {
         this.port = port;
         this.frames = frames;
         this.taken = taken;
+        requests = new Requests(port);
     }
 
     /** As of the last {@link #poll}, and what has been added since. */
     int count() {
-        return count;
+        return requests.count();
     }
 
     /**
@@ -39,66 +42,61 @@ final class Sends {
      * @param owner of whom the reference is taken over; or {@code null}
      */
     void add(long request, int frame, ReferenceCounted owner) {
-        if (count == requests.length) {
-            requests = Arrays.copyOf(requests, count * 2);
-            sentFrames = Arrays.copyOf(sentFrames, count * 2);
-            owners = Arrays.copyOf(owners, count * 2);
-            operations = Arrays.copyOf(operations, count * 2);
+        last = requests.add(request);
+        if (sentFrames.length < requests.capacity()) {
+            sentFrames = Arrays.copyOf(sentFrames, requests.capacity());
+            owners = Arrays.copyOf(owners, requests.capacity());
+            operations = Arrays.copyOf(operations, requests.capacity());
         }
-        requests[count] = request;
-        sentFrames[count] = frame;
-        owners[count++] = owner;
+        sentFrames[last] = frame;
+        owners[last] = owner;
+        operations[last] = null;
     }
 
     /** What has been added last is all that this operation waits for. */
     void completeWithLast(Operation operation) {
-        operations[count - 1] = operation;
+        operations[last] = operation;
     }
 
-    /** @return why one has failed, or 0 */
+    /**
+     * Looks which UCX has completed. An owner that is released can have the application close the channel, which
+     * {@linkplain #abandon abandons} the others.
+     *
+     * @return why one has failed, or 0
+     */
     int poll() {
         int failure = 0;
-        for (int i = count - 1; i >= 0; i--) {
-            int status = port.status(requests[i]);
-            if (status == 1) {
-                continue;
-            }
-            port.free(requests[i]);
+        requests.begin();
+        for (int slot = requests.nextCompleted(); slot >= 0; slot = requests.nextCompleted()) {
+            int status = requests.status();
             if (status < 0) {
                 failure = status;
             }
-            int frame = sentFrames[i];
-            ReferenceCounted owner = owners[i];
-            Operation operation = operations[i];
-            count--;
-            requests[i] = requests[count];
-            sentFrames[i] = sentFrames[count];
-            owners[i] = owners[count];
-            owners[count] = null;
-            operations[i] = operations[count];
-            operations[count] = null;
+            int frame = sentFrames[slot];
+            ReferenceCounted owner = owners[slot];
+            Operation operation = operations[slot];
+            owners[slot] = null;
+            operations[slot] = null;
             if (frame >= 0) {
                 frames.release(frame);
-            }
-            if (owner != null) {
-                owner.release();
             }
             // What fails does so with the connection.
             if (operation != null && status == 0) {
                 taken.accept(operation);
             }
+            ReferenceCountUtil.safeRelease(owner);
         }
         return failure;
     }
 
     /** Leaves all to the worker, with the memory that belongs to them. */
     void abandon() {
-        for (int i = 0; i < count; i++) {
-            port.abandon(requests[i], owners[i] != null ? owners[i]
-                    : sentFrames[i] >= 0 ? frames.retained(sentFrames[i]) : null);
-            owners[i] = null;
-            operations[i] = null;
+        for (int slot = requests.first(); slot >= 0; slot = requests.after(slot)) {
+            port.abandon(requests.request(slot), owners[slot] != null ? owners[slot]
+                    : sentFrames[slot] >= 0 ? frames.retained(sentFrames[slot]) : null);
+            owners[slot] = null;
+            operations[slot] = null;
         }
-        count = 0;
+        requests.clear();
     }
 }

@@ -246,6 +246,7 @@ public final class UcxMemory implements AutoCloseable {
         REGIONS.remove(number, this);
         told.forEach(Opening::revoked);
         releaseIfUnreachable();
+        memory.completeIfOver();
         return memory.gone().copy();
     }
 

@@ -40,6 +40,8 @@ final class FakePort implements EndpointPort {
     private long last;
     private MessageSink sink;
     private InFlight tracked;
+    /** How often somebody has looked whether an operation has completed. */
+    int asked;
     private int unreceived;
 
     void deliver(int type, int value, byte... bytes) {
@@ -127,16 +129,28 @@ final class FakePort implements EndpointPort {
 
     @Override
     public int status(long request) {
+        asked++;
+        assertKnown(request);
         return done.containsKey(request) ? 0 : 1;
     }
 
     @Override
     public void free(long request) {
-        done.remove(request);
+        assertKnown(request);
+        if (done.remove(request) == null) {
+            throw new AssertionError("request " + request + " is freed while it runs");
+        }
+    }
+
+    private void assertKnown(long request) {
+        if (!done.containsKey(request) && !running.containsKey(request)) {
+            throw new AssertionError("request " + request + " is not UCX's any more");
+        }
     }
 
     @Override
     public void abandon(long request, ReferenceCounted owner) {
+        assertKnown(request);
         if (done.remove(request) == null) {
             running.get(request).owner[0] = owner;
         } else if (owner != null) {

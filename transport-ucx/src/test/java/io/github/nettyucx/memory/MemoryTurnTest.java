@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.memory;
+
+import io.github.nettyucx.wire.Limits;
+import io.github.nettyucx.wire.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** What the application does in the middle of a turn, and what a turn looks at. Without a network. */
+class MemoryTurnTest extends MemoryFixture {
+
+    private final UcxMemory second = UcxMemory.allocateChecked(LENGTH, UcxMemoryRight.values());
+
+    /** As a peer. @return the handle */
+    private int open(UcxMemory region) {
+        deliverOpen(region.exportKey());
+        handle = ByteBuffer.wrap(port.sent.getLast().bytes()).getInt(4);
+        return handle;
+    }
+
+    /** @param putting whether the last use of the memory is a put, or else a get */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aChannelThatIsClosedWhenItsMemoryIsGoneIsClosedInTheMiddleOfATurn(boolean putting) {
+        start();
+        int first = open(memory);
+        int last = open(second);
+        port.deferringSends = true;
+        for (int used : new int[] {first, last, first}) {
+            handle = used;
+            deliver(putting ? MemoryFrame.PUT : MemoryFrame.GET, 0, 1000);
+            if (putting) {
+                port.deferring = true;
+                port.deliver(Tag.MEMORY_PUT, 1, new byte[1000]);
+                port.deferring = false;
+            }
+        }
+        CompletableFuture<Void> left = second.revoke().thenRun(connection::leave);
+        assertFalse(left.isDone());
+        port.completeAll();
+        port.turn();
+        assertTrue(left.isDone());
+        assertNull(failure);
+        assertEquals(1, memory.memory().refCnt());
+    }
+
+    @Test
+    void theApplicationLearnsThatItsMemoryIsGoneInATaskOfItsOwn() {
+        Queue<Runnable> tasks = new ArrayDeque<>();
+        connection.open(PEER, Limits.MIN_WINDOW, Limits.MIN_WINDOW);
+        exchange.start(tasks::add);
+        open(second);
+        port.deferringSends = true;
+        deliver(MemoryFrame.GET, 0, 1000);
+        CompletableFuture<Void> gone = second.revoke();
+        tasks.poll().run();
+        port.completeAll();
+        port.turn();
+        assertFalse(gone.isDone());
+        tasks.poll().run();
+        assertTrue(gone.isDone());
+        assertTrue(second.revoke().isDone());
+    }
+}
