@@ -447,7 +447,8 @@ final class MemoryServing {
     // ------------------------------------------------------------------------------------------- the application
 
     void deliver(MemoryExchange.NotificationListener listener) {
-        for (int n = notifications.size(); n > 0; n--) {
+        // Who is told may close the channel, and what is told then comes in between.
+        for (int n = notifications.size(); n > 0 && !notifications.isEmpty(); n--) {
             listener.notified(notifications.pollFirst());
         }
         if (!notifications.isEmpty()) {
