@@ -159,12 +159,16 @@ public final class MemoryAccess {
     }
 
     void get(int handle, long offset, ByteBuf target, int index, int length, UcxCompletion completion, long id) {
+        // Before anything is sent: one that has been released already throws.
+        target.retain();
         Operation operation = request(MemoryFrame.GET, handle, offset, length, 0, 0, completion, id);
-        if (operation != null) {
-            operation.buffer = target.retain();
-            operation.index = index;
-            operation.length = length;
+        if (operation == null) {
+            target.release();
+            return;
         }
+        operation.buffer = target;
+        operation.index = index;
+        operation.length = length;
     }
 
     void add(int handle, long offset, long delta, UcxCompletion completion, long id) {

@@ -3,18 +3,25 @@ package io.github.nettyucx.memory;
 
 import io.github.nettyucx.wire.Limits;
 import io.github.nettyucx.wire.Tag;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.util.IllegalReferenceCountException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What the application does in the middle of a turn, and what a turn looks at. Without a network. */
@@ -53,6 +60,38 @@ class MemoryTurnTest extends MemoryFixture {
         assertTrue(left.isDone());
         assertNull(failure);
         assertEquals(1, memory.memory().refCnt());
+    }
+
+    @Test
+    void aNotificationIsToldOnceWhenTheFirstOneClosesTheChannel() {
+        start();
+        handle = open(memory);
+        for (int i = 1; i <= 3; i++) {
+            byte[] notifying = request(MemoryFrame.PUT, 0, 0, i, 0, 0);
+            notifying[1] = MemoryFrame.NOTIFYING;
+            port.deliver(Tag.MEMORY_REQUEST, i, notifying);
+        }
+        List<Long> told = new ArrayList<>();
+        exchange.deliver(notification -> {
+            told.add(notification.value());
+            // As a channel does that is closed.
+            exchange.deliver(other -> told.add(other.value()));
+        });
+        assertEquals(List.of(1L, 2L, 3L), told);
+    }
+
+    @Test
+    void nothingIsAskedForIntoABufferThatHasBeenReleased() {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        ByteBuf target = Unpooled.directBuffer(8);
+        target.release();
+        port.sent.clear();
+        assertThrows(IllegalReferenceCountException.class, () -> remote.get(0, target, 0, 8, null, 0));
+        assertEquals(List.of(), port.sent);
+        List<Throwable> causes = new ArrayList<>();
+        remote.flush((id, value, cause) -> causes.add(cause), 0);
+        assertEquals(Collections.singletonList(null), causes, "something is under way");
     }
 
     @Test
