@@ -18,7 +18,9 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The other role: asks for operations on the peer's memory, and learns what has become of them. Operations that this
@@ -38,6 +40,9 @@ public final class MemoryAccess {
     private final Receives<Operation> receiving;
     /** By the owner's numbers. */
     private final IntObjectMap<UcxRemoteMemory> opened = new IntObjectHashMap<>(4);
+    /** Answers to openings that are being received, and what the owner has revoked meanwhile and is none of the opened. */
+    private int openings;
+    private final Set<Integer> revokedEarly = new HashSet<>(0);
     /** Of an operation that nobody is told of, until the next flush. */
     private Throwable untold;
 
@@ -325,6 +330,9 @@ public final class MemoryAccess {
         if (request > 0) {
             operation.request = request;
             receiving.add(request, operation);
+            if (operation.kind == MemoryFrame.OPEN) {
+                openings++;
+            }
         } else if (request < 0) {
             exchange.failed((int) request);
         }
@@ -340,12 +348,16 @@ public final class MemoryAccess {
         for (Operation operation = receiving.nextReceived(); operation != null; operation = receiving.nextReceived()) {
             int status = receiving.status();
             operation.request = 0;
+            boolean opening = operation.kind == MemoryFrame.OPEN;
             if (status < 0) {
                 exchange.failed(status);
             } else if (operation.frame >= 0) {
                 parse(operation);
             } else {
                 complete(operation, null);
+            }
+            if (opening && --openings == 0) {
+                revokedEarly.clear();
             }
         }
     }
@@ -389,6 +401,12 @@ public final class MemoryAccess {
         if (!possible) {
             throw new ProtocolException("the peer opened memory in a way that cannot be");
         }
+        if (revokedEarly.remove(handle)) {
+            // The owner takes the memory for attached until it is told.
+            sayClosed(handle);
+            complete(operation, new UcxMemoryException(Reason.REVOKED));
+            return;
+        }
         Attachment attachment = null;
         if (keyLength > 0) {
             try {
@@ -416,6 +434,9 @@ public final class MemoryAccess {
         UcxRemoteMemory memory = opened.remove(handle);
         if (memory != null) {
             memory.end(Reason.REVOKED, () -> detached(handle));
+        } else if (openings > 0 && revokedEarly.size() < MemoryFrame.MAX_OPENINGS) {
+            // Faster than the answer that opens it: that has come before, and is still being received.
+            revokedEarly.add(handle);
         }
     }
 

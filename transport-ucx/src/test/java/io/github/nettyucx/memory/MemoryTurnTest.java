@@ -6,6 +6,8 @@ import io.github.nettyucx.wire.Tag;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.IllegalReferenceCountException;
+import io.netty.util.concurrent.ImmediateEventExecutor;
+import io.netty.util.concurrent.Promise;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -92,6 +94,32 @@ class MemoryTurnTest extends MemoryFixture {
         List<Throwable> causes = new ArrayList<>();
         remote.flush((id, value, cause) -> causes.add(cause), 0);
         assertEquals(Collections.singletonList(null), causes, "something is under way");
+    }
+
+    @Test
+    void aRevocationThatOvertakesTheAnswerToItsOpeningIsNotLost() {
+        start();
+        List<Promise<UcxRemoteMemory>> opened = new ArrayList<>();
+        for (int i = 1; i <= 2; i++) {
+            Promise<UcxRemoteMemory> promise = ImmediateEventExecutor.INSTANCE.newPromise();
+            opened.add(promise);
+            exchange.access().open(memory.exportKey(), ImmediateEventExecutor.INSTANCE, promise);
+            port.deferring = true;
+            port.deliver(Tag.MEMORY_ANSWER, port.sent.getLast().value(),
+                    ByteBuffer.allocate(24).put(1, (byte) 7).putInt(4, i).putLong(8, LENGTH).array());
+            port.deferring = false;
+        }
+        port.deliver(Tag.MEMORY_REVOKED, 1);
+        port.sent.clear();
+        port.completeAll();
+        port.turn();
+        exchange.deliver(notifications::add);
+        assertEquals(UcxMemoryException.Reason.REVOKED, ((UcxMemoryException) opened.getFirst().cause()).reason());
+        assertTrue(opened.getLast().isSuccess());
+        // The owner waits for that.
+        assertEquals(1, port.sent.size());
+        assertEquals(MemoryFrame.CLOSE, port.sent.getFirst().bytes()[0]);
+        assertEquals(1, ByteBuffer.wrap(port.sent.getFirst().bytes()).getInt(4));
     }
 
     @Test
