@@ -10,8 +10,6 @@ import io.github.nettyucx.worker.InFlight;
 import io.netty.util.ReferenceCounted;
 
 import java.io.IOException;
-import java.util.ArrayDeque;
-import java.util.Queue;
 import java.util.concurrent.Executor;
 
 /**
@@ -32,12 +30,6 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         void memoryReady();
     }
 
-    /** Requests that may come before this side's handshake is over. */
-    private static final int MAX_EARLY = 64;
-
-    private record Early(int type, int value, long message, long length) {
-    }
-
     private final EndpointPort port;
     private final Connection connection;
     private final Host host;
@@ -45,7 +37,6 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     private final Frames frames;
     private final MemoryServing serving;
     private final MemoryAccess access;
-    private Queue<Early> early = new ArrayDeque<>(0);
     private int peerChannelId;
     private Executor loop;
     private IOException end;
@@ -91,27 +82,19 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
      */
     public void start(Executor executor) {
         loop = executor;
-        Queue<Early> kept = early;
-        early = null;
-        try {
-            for (Early message = kept.poll(); message != null; message = kept.poll()) {
-                onMessage(message.type, message.value, message.message, message.length);
-            }
-        } catch (ProtocolException e) {
-            kept.forEach(message -> discard(message.message));
-            connection.violated(e);
-        } catch (OutOfMemoryError e) {
-            kept.forEach(message -> discard(message.message));
-            connection.outOfMemory(e);
-        }
+        serving.advance();
+        track();
+    }
+
+    /** Whether requests may be answered. */
+    boolean isStarted() {
+        return loop != null;
     }
 
     @Override
     public void onMessage(int type, int value, long message, long length) throws ProtocolException {
         if (end != null) {
             discard(message);
-        } else if (early != null) {
-            keep(type, value, message, length);
         } else {
             switch (type) {
                 case Tag.MEMORY_REQUEST -> serving.requested(value, message, length);
@@ -131,25 +114,12 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         }
     }
 
-    private void keep(int type, int value, long message, long length) throws ProtocolException {
-        if (early.size() == MAX_EARLY) {
-            discard(message);
-            throw new ProtocolException("the peer sent more than " + MAX_EARLY
-                    + " messages about memory before they could be answered");
-        }
-        early.add(new Early(type, value, message, length));
-    }
-
     @Override
     public void ended(IOException cause) {
         if (end != null) {
             return;
         }
         end = cause;
-        if (early != null) {
-            early.forEach(message -> discard(message.message));
-            early = new ArrayDeque<>(0);
-        }
         serving.ended();
         access.ended();
         asked.abandon();

@@ -294,8 +294,11 @@ final class MemoryServing {
 
     // ------------------------------------------------------------------------------------------- execution
 
-    /** Executes what has nothing before it. */
-    private void advance() {
+    /** Executes what has nothing before it; not before answers may be sent. */
+    void advance() {
+        if (!exchange.isStarted()) {
+            return;
+        }
         for (Job job = jobs.peekFirst(); job != null && job.state == Job.State.READY; job = jobs.peekFirst()) {
             jobs.pollFirst();
             int frame = job.frame;

@@ -91,11 +91,11 @@ class MemoryLimitsTest extends MemoryFixture {
 
     @Test
     void soDoesOneThatCameBeforeTheHandshakeWasOver() {
-        deliverOpen(memory.exportKey());
-        deliverOpen(memory.exportKey());
         noMemory = true;
-        start();
+        deliverOpen(memory.exportKey());
         assertFailedWithoutMemory();
+        start();
+        assertEquals(List.of(), port.sent);
     }
 
     @Test

@@ -142,10 +142,32 @@ class MemoryProtocolTest extends MemoryFixture {
 
     @Test
     void nobodyCanHaveMuchKeptBeforeTheHandshakeIsOver() {
-        for (int i = 0; i < 65; i++) {
+        for (int i = 0; i < MemoryFrame.MAX_UNTAKEN; i++) {
             deliverOpen(memory.exportKey());
         }
+        assertNull(failure);
+        deliverOpen(memory.exportKey());
         assertInstanceOf(ProtocolException.class, failure);
+        assertEquals(List.of(), port.sent);
+    }
+
+    /** The peer's handshake is over sooner than this side's, and its first messages are faster than the handshake's last. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aPeerMayOpenAsManyKeysAsItLikesBeforeTheHandshakeIsOver(boolean deferring) {
+        port.deferring = deferring;
+        for (int i = 0; i < MemoryFrame.MAX_OPENINGS; i++) {
+            deliverOpen(memory.exportKey());
+        }
+        // UCX keeps none of them: each occupies a receive segment of its own.
+        assertEquals(0, port.unreceived());
+        port.deferring = false;
+        start();
+        port.completeAll();
+        port.turn();
+        assertNull(failure);
+        assertEquals(MemoryFrame.MAX_OPENINGS, port.sent.size());
+        assertTrue(port.sent.stream().allMatch(sent -> sent.type() == Tag.MEMORY_ANSWER && sent.bytes()[0] == 0));
     }
 
     // ------------------------------------------------------------------------------------------- the other
