@@ -62,6 +62,14 @@ class TakeoverTest {
         assertTrue(denied.contains("\nclient UcxSocketChannel on Taken"), denied);
     }
 
+    /** A JVM that verifies nothing loads fewer of Netty's classes before the first loop. */
+    @ParameterizedTest
+    @ValueSource(strings = {"oldest", "4.1", "4.2"})
+    void isTakenOverWithoutVerification(String netty) throws Exception {
+        assertTaken(application(netty, "NIO").with("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote")
+                .withAgent("report").run());
+    }
+
     /** Two copies of the transport in one JVM, which have one UCX between them. */
     @ParameterizedTest
     @ValueSource(strings = {"NIO,UCX", "UCX,NIO"})

@@ -98,6 +98,12 @@ public final class NettyCopy {
 
     /** Whether channels of all kinds find loops that take them: no loop may be replaced otherwise. */
     public boolean registersByHook() {
+        try {
+            // A JVM that does not verify classes may have had no use for it yet.
+            Class.forName(WovenClass.UNSAFE.name(root).replace('/', '.'), false, loader);
+        } catch (ClassNotFoundException | LinkageError e) {
+            return false;
+        }
         synchronized (woven) {
             return woven.contains(WovenClass.UNSAFE);
         }

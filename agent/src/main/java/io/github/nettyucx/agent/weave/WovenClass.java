@@ -43,6 +43,11 @@ enum WovenClass {
         return name.substring(0, name.length() - suffix.length());
     }
 
+    /** The name, with slashes, in the copy of that package: the other way round. */
+    String name(String root) {
+        return root + suffix;
+    }
+
     /** Whether it makes loops. */
     boolean isGroup() {
         return this == IO_GROUP || this == NIO_GROUP || this == EPOLL_GROUP || this == IO_URING_GROUP;
