@@ -47,7 +47,7 @@ class LeftAsItWasTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
             "subclass | OwnClient of the client, OwnServer of the server | channels of the class .*OddApplication.OwnServer",
-            "bounded-executor-subclass | OwnClient of the client, OwnServer of the server | channels of the class .*Own",
+            "bounded-executor-subclass | OwnClient of the client, OwnServer of the server | channels of the class .*OwnServer",
             "initializer | UcxSocketChannel of the client, NioServerSocketChannel of the server | takes .*NioSocketChannel only",
             "own-provider | NioSocketChannel of the client, NioServerSocketChannel | selectors are of .*EPollSelectorProvider",
             "own-group | NioSocketChannel of the client, NioServerSocketChannel | makes its own loops",
@@ -58,23 +58,34 @@ class LeftAsItWasTest {
         String output = run(what);
         assertAnswered(output);
         assertTrue(output.contains('\n' + classes), output);
-        assertTrue(Pattern.compile(reason).matcher(output).find(), output);
-        assertTrue(output.contains("  left as it was: "), output);
+        assertNamed(output, reason);
+    }
+
+    /** By one line of the logger, and one of the report. */
+    private static void assertNamed(String output, String reason) {
+        assertEquals(1, count(output, "The agent leaves as they were \\(said once\\): .*" + reason), output);
+        assertEquals(1, count(output, "  left as it was: .*" + reason), output);
+    }
+
+    private static long count(String output, String line) {
+        Pattern pattern = Pattern.compile(line);
+        return output.lines().filter(each -> pattern.matcher(each).find()).count();
     }
 
     /** The same on the loops of Netty 4.2, of which those for sockets do not take local channels. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-            "subclass | OwnClient of the client, OwnServer of the server",
-            "by-hand | NioSocketChannel of the client",
-            "epoll-domain | EpollDomainSocketChannel of the client, EpollServerDomainSocketChannel of the server",
-            "own-provider | NioSocketChannel of the client, NioServerSocketChannel of the server",
-            "datagrams | UcxDatagramChannel of the client",
-            "configured | UcxSocketChannel of the client, UcxServerSocketChannel of the server"})
-    void goesOnBesideTheLoopsOfNetty42(String what, String classes) throws Exception {
+            "subclass | OwnClient of the client, OwnServer of the server | channels of the class .*OwnServer",
+            "by-hand | NioSocketChannel of the client | .*NioSocketChannel that are registered without a bootstrap",
+            "epoll-domain | EpollDomainSocketChannel of the client, EpollServerDomainSocketChannel of the server"
+                    + " | EpollServerDomainSocketChannel",
+            "own-provider | NioSocketChannel of the client, NioServerSocketChannel of the server | selectors are of"})
+    void goesOnBesideTheLoopsOfNetty42(String what, String classes, String reason) throws Exception {
         String output = run(what, "4.2");
         assertAnswered(output);
         assertTrue(output.contains('\n' + classes + '\n'), output);
+        assertNamed(output, reason);
+        assertEquals(what.equals("by-hand") ? 1 : 0, count(output, "said once.* without a bootstrap"), output);
     }
 
     /** The loop beside the transport's has the application's channel; what the application made itself stays. */
@@ -83,9 +94,30 @@ class LeftAsItWasTest {
         String output = run("by-hand");
         assertAnswered(output);
         assertTrue(output.contains("\nNioSocketChannel of the client\n"), output);
+        assertNamed(output, "channels of the class .*NioSocketChannel that are registered without a bootstrap");
+    }
+
+    /** It has no channel. Netty 4.2 only. */
+    @Test
+    void aHandleThatIsRegistered() throws Exception {
+        String output = run("handle", "4.2");
+        assertWorked(output);
+        assertTrue(output.contains("\nregistered true\n"), output);
+        assertNamed(output, "handles of the class .*OwnHandle.* that are registered without a bootstrap");
     }
 
     // ------------------------------------------------------------------------------------------- what is taken over
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            "datagrams | UcxDatagramChannel of the client",
+            "configured | UcxSocketChannel of the client, UcxServerSocketChannel of the server"})
+    void isTakenOverOnNetty42(String what, String classes) throws Exception {
+        String output = run(what, "4.2");
+        assertAnswered(output);
+        assertTrue(output.contains('\n' + classes + '\n'), output);
+        assertFalse(output.contains("left as it was"), output);
+    }
 
     @Test
     void whatAFactoryHasConfiguredHolds() throws Exception {

@@ -14,8 +14,10 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoEvent;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.IoRegistration;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.SingleThreadIoEventLoop;
@@ -30,6 +32,7 @@ import io.netty.channel.local.LocalAddress;
 import io.netty.channel.local.LocalChannel;
 import io.netty.channel.local.LocalServerChannel;
 import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.nio.NioIoHandle;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.DatagramPacket;
 import io.netty.channel.socket.nio.NioDatagramChannel;
@@ -101,6 +104,26 @@ public final class OddApplication {
             return new OwnGroup();
         }
 
+        static void register(EventLoopGroup group) throws Exception {
+            java.nio.channels.Pipe pipe = java.nio.channels.Pipe.open();
+            pipe.source().configureBlocking(false);
+            System.out.println("registered " + ((IoEventLoop) group.next()).register(new OwnHandle(pipe.source())).sync()
+                    .getNow().isValid());
+        }
+
+        /** A selectable channel of the JDK's, which Netty knows nothing else of. */
+        private record OwnHandle(java.nio.channels.SelectableChannel selectableChannel) implements NioIoHandle {
+
+            @Override
+            public void handle(IoRegistration registration, IoEvent event) {
+            }
+
+            @Override
+            public void close() throws java.io.IOException {
+                selectableChannel.close();
+            }
+        }
+
         /** Takes its loops for what they are without the agent. */
         private static final class OwnGroup extends MultiThreadIoEventLoopGroup {
 
@@ -145,6 +168,7 @@ public final class OddApplication {
             case "local" -> echo(group, new ServerBootstrap().group(group).channel(LocalServerChannel.class),
                     new Bootstrap().group(group).channel(LocalChannel.class), new LocalAddress("odd"));
             case "by-hand" -> byHand(group);
+            case "handle" -> Own42.register(group);
             case "epoll-domain" -> echo(group, new ServerBootstrap().group(group)
                     .channel(EpollServerDomainSocketChannel.class), new Bootstrap().group(group)
                     .channel(EpollDomainSocketChannel.class),

@@ -59,9 +59,20 @@ public abstract class Hooks {
         return hooks == null ? made : hooks.channel(made, factory, bootstrap);
     }
 
-    /** The loop that a channel is registered with which is to be registered with this one. */
-    public static EventLoop loopFor(EventLoop loop, boolean compatible) {
-        return compatible || !(loop instanceof Beside taken) ? loop : taken.loopBeside();
+    /**
+     * The loop that a channel is registered with which is to be registered with this one.
+     *
+     * @param registered the channel, or a handle without one
+     */
+    public static EventLoop loopFor(EventLoop loop, boolean compatible, Object registered) {
+        if (compatible || !(loop instanceof Beside taken)) {
+            return loop;
+        }
+        Hooks hooks = Answering.HOOKS;
+        if (hooks != null) {
+            hooks.beside(registered);
+        }
+        return taken.loopBeside();
     }
 
     /** Whether a group has any loop of the transport's in the place of its own. */
@@ -85,4 +96,7 @@ public abstract class Hooks {
      * @param factory that has made it
      */
     protected abstract Channel channel(Channel made, Object factory, AbstractBootstrap<?, ?> bootstrap);
+
+    /** A channel, or a handle without one, is not for the transport's loop; throws nothing. */
+    protected abstract void beside(Object registered);
 }

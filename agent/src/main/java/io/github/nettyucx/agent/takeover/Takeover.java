@@ -12,7 +12,9 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
+import java.util.Collections;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 
@@ -28,6 +30,9 @@ public final class Takeover extends Hooks {
     private final String reason;
     /** What has been said to be left as it was: once each. */
     private final Set<String> told = ConcurrentHashMap.newKeySet();
+    /** Of bootstraps, and left as they were; until they are registered. */
+    private final Set<Object> ofBootstraps =
+            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     /** Called by its name, by the agent. */
     public Takeover(NettyCopy copy) {
@@ -96,7 +101,19 @@ public final class Takeover extends Hooks {
         } catch (Throwable t) {
             failed("a channel of the class " + made.getClass().getName(), t);
         }
+        // Why has been told, of it or of its group.
+        ofBootstraps.add(made);
         return made;
+    }
+
+    /** Children of a server are as their server is. */
+    @Override
+    protected void beside(Object registered) {
+        if (ofBootstraps.remove(registered) || registered instanceof Channel channel && channel.parent() != null) {
+            return;
+        }
+        left((registered instanceof Channel ? "channels of the class " : "handles of the class ")
+                + registered.getClass().getName() + " that are registered without a bootstrap");
     }
 
     private void left(String what) {

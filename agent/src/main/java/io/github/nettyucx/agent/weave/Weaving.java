@@ -115,8 +115,8 @@ final class Weaving {
             code.checkcast(abstractChannel).aload(1);
             code.invokevirtual(abstractChannel, "isCompatible",
                     MethodTypeDesc.of(ConstantDescs.CD_boolean, eventLoop));
-            code.invokestatic(hooks, "loopFor",
-                    MethodTypeDesc.of(eventLoop, eventLoop, ConstantDescs.CD_boolean));
+            code.aload(2).invokeinterface(promise, "channel", MethodTypeDesc.of(channel));
+            askForLoopBeside(code);
             code.aload(2);
             callOriginal(model, code, method);
             code.return_();
@@ -140,8 +140,8 @@ final class Weaving {
             code.invokevirtual(ConstantDescs.CD_Object, "getClass", MethodTypeDesc.of(ConstantDescs.CD_Class));
             code.invokevirtual(model.thisClass().asSymbol(), "isCompatible",
                     MethodTypeDesc.of(ConstantDescs.CD_boolean, ConstantDescs.CD_Class));
-            code.invokestatic(hooks, "loopFor",
-                    MethodTypeDesc.of(eventLoop, eventLoop, ConstantDescs.CD_boolean));
+            code.aload(1);
+            askForLoopBeside(code);
             code.astore(2);
             code.aload(2).aload(0).if_acmpeq(own);
             code.aload(2).checkcast(model.thisClass().asSymbol()).aload(1);
@@ -152,6 +152,12 @@ final class Weaving {
             callOriginal(model, code, method);
             code.areturn();
         });
+    }
+
+    /** The loop, whether it takes what is registered, and that are on the stack. */
+    private void askForLoopBeside(CodeBuilder code) {
+        code.invokestatic(hooks, "loopFor",
+                MethodTypeDesc.of(eventLoop, eventLoop, ConstantDescs.CD_boolean, ConstantDescs.CD_Object));
     }
 
     // ------------------------------------------------------------------------------------------- groups
