@@ -29,6 +29,10 @@ import reactor.netty.tcp.TcpServer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -133,6 +137,19 @@ class UcxLoopResourcesTest {
         assertFalse(client.channel().isOpen());
         // Once more is no error.
         ucx.disposeLater(Duration.ZERO, PATIENCE).block(PATIENCE);
+    }
+
+    /** As with Reactor's own, the time is what the loops have, and not whoever waits for them. */
+    @Test
+    void theEndOfALoopThatIsBusyIsWaitedFor() throws Exception {
+        CountDownLatch busy = new CountDownLatch(1);
+        EventLoopGroup workers = ucx.onServer(true);
+        workers.submit(() -> busy.await(PATIENCE.toSeconds(), TimeUnit.SECONDS));
+        CompletableFuture<Void> end = ucx.disposeLater(Duration.ZERO, Duration.ZERO).toFuture();
+        assertThrows(TimeoutException.class, () -> end.get(300, TimeUnit.MILLISECONDS));
+        busy.countDown();
+        end.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        assertTrue(workers.isTerminated());
     }
 
     @Test
