@@ -4,6 +4,7 @@ package io.github.nettyucx.messaging;
 import io.netty.buffer.ByteBuf;
 
 import java.util.Arrays;
+import java.util.concurrent.RejectedExecutionException;
 
 /** Who handles which type. Types are added by any thread; messages come on event loops. */
 final class Handlers {
@@ -72,7 +73,7 @@ final class Handlers {
                 }
                 default -> response(kind, importer);
             }
-        } catch (Exception e) {
+        } catch (Throwable e) {
             unhandled(peer, type, e);
         }
     }
@@ -88,27 +89,35 @@ final class Handlers {
         return message;
     }
 
-    private <T> void message(OfMessages<T> entry, Connection connection, Importer importer) throws Exception {
-        Codec<T> codec = entry.type.codec();
-        T message = read(codec, importer);
+    private <T> void message(OfMessages<T> entry, Connection connection, Importer importer) {
+        T message = read(entry.type.codec(), importer);
         Peer peer = connection.peer();
         if (entry.type.dispatch() == Dispatch.LOOP) {
-            try {
-                entry.handler.onMessage(peer, message);
-            } finally {
-                codec.release(message);
-            }
+            handle(entry, peer, message);
             return;
         }
-        peer.inbox().add(() -> {
-            try {
-                entry.handler.onMessage(peer, message);
-            } catch (Exception e) {
-                unhandled(peer, entry.type.number(), e);
-            } finally {
-                codec.release(message);
+        peer.inbox().add(new Inbox.Work() {
+            @Override
+            public void handle() {
+                Handlers.this.handle(entry, peer, message);
+            }
+
+            @Override
+            public void reject(RejectedExecutionException cause) {
+                unhandled(peer, entry.type.number(), cause);
+                release(entry.type.codec(), message, peer, entry.type.number());
             }
         }, entry.type.dispatch() == Dispatch.POOL_IN_ORDER, connection);
+    }
+
+    private <T> void handle(OfMessages<T> entry, Peer peer, T message) {
+        try {
+            entry.handler.onMessage(peer, message);
+        } catch (Throwable e) {
+            unhandled(peer, entry.type.number(), e);
+        } finally {
+            release(entry.type.codec(), message, peer, entry.type.number());
+        }
     }
 
     private <Q, R> void request(OfRequests<Q, R> entry, Connection connection, Importer importer, long correlation) {
@@ -117,7 +126,7 @@ final class Handlers {
         Q request;
         try {
             request = read(type.request(), importer);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             peer.answer(Frame.FAILURE, type.number(), correlation, StringCodec.INSTANCE, e.toString());
             throw e;
         }
@@ -129,8 +138,18 @@ final class Handlers {
         }
         Responder<R> responder = new Responder<>();
         responder.begin(peer, type, correlation);
-        peer.inbox().add(() -> handle(entry, peer, request, responder), type.dispatch() == Dispatch.POOL_IN_ORDER,
-                connection);
+        peer.inbox().add(new Inbox.Work() {
+            @Override
+            public void handle() {
+                Handlers.this.handle(entry, peer, request, responder);
+            }
+
+            @Override
+            public void reject(RejectedExecutionException cause) {
+                refuse(responder, peer, type.number(), cause);
+                release(type.request(), request, peer, type.number());
+            }
+        }, type.dispatch() == Dispatch.POOL_IN_ORDER, connection);
     }
 
     private <Q, R> void handle(OfRequests<Q, R> entry, Peer peer, Q request, Responder<R> responder) {
@@ -139,18 +158,30 @@ final class Handlers {
             if (responder.isOpen()) {
                 responder.fail("the handler of node " + node.id() + " has returned without a response");
             }
-        } catch (Exception e) {
-            unhandled(peer, entry.type.number(), e);
-            if (responder.isOpen()) {
-                try {
-                    responder.fail(e.toString());
-                } catch (RuntimeException unsent) {
-                    // The requester waits until his time is over.
-                    unhandled(peer, entry.type.number(), unsent);
-                }
-            }
+        } catch (Throwable e) {
+            refuse(responder, peer, entry.type.number(), e);
         } finally {
-            entry.type.request().release(request);
+            release(entry.type.request(), request, peer, entry.type.number());
+        }
+    }
+
+    private void refuse(Responder<?> responder, Peer peer, int type, Throwable cause) {
+        unhandled(peer, type, cause);
+        if (responder.isOpen()) {
+            try {
+                responder.fail(cause.toString());
+            } catch (Throwable unsent) {
+                // The requester waits until his time is over.
+                unhandled(peer, type, unsent);
+            }
+        }
+    }
+
+    private <T> void release(Codec<T> codec, T message, Peer peer, int type) {
+        try {
+            codec.release(message);
+        } catch (Throwable e) {
+            unhandled(peer, type, e);
         }
     }
 
@@ -167,14 +198,15 @@ final class Handlers {
         Object response;
         try {
             response = read(request.codec, importer);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             request.fail(new MessagingException("the response cannot be read", e));
             return;
         }
         request.succeed(response);
     }
 
-    private void unhandled(Peer peer, int type, Throwable cause) {
+    /** Tells the listener. It throws nothing. */
+    void unhandled(Peer peer, int type, Throwable cause) {
         node.counters().unhandled();
         node.told(listener -> listener.failed(peer, type, cause));
     }

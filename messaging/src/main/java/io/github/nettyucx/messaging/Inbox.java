@@ -3,6 +3,7 @@ package io.github.nettyucx.messaging;
 
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Messages of one sender that are handled by the node's executor. */
@@ -13,8 +14,18 @@ final class Inbox {
     /** In one go of one sender. */
     private static final int BATCH = 64;
 
+    /** A message and its handler. None of these throws. */
+    interface Work {
+
+        /** Calls the handler, and releases the message. */
+        void handle();
+
+        /** The executor does not take it: tells so, and releases the message. */
+        void reject(RejectedExecutionException cause);
+    }
+
     private final Executor executor;
-    private final ConcurrentLinkedQueue<Runnable> inOrder = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Work> inOrder = new ConcurrentLinkedQueue<>();
     private final AtomicInteger queued = new AtomicInteger();
     private final AtomicInteger waiting = new AtomicInteger();
     private volatile Connection paused;
@@ -24,7 +35,7 @@ final class Inbox {
     }
 
     /** @param connection that the message has come by, on its loop */
-    void add(Runnable message, boolean ordered, Connection connection) {
+    void add(Work message, boolean ordered, Connection connection) {
         if (waiting.incrementAndGet() >= LIMIT) {
             paused = connection;
             connection.pauseReading(true);
@@ -32,35 +43,46 @@ final class Inbox {
                 resume();
             }
         }
-        if (!ordered) {
-            executor.execute(() -> {
-                try {
-                    message.run();
-                } finally {
-                    done();
-                }
-            });
+        if (ordered) {
+            inOrder.add(message);
+            if (queued.getAndIncrement() == 0) {
+                executeInOrder();
+            }
             return;
         }
-        inOrder.add(message);
-        if (queued.getAndIncrement() == 0) {
+        try {
+            executor.execute(() -> {
+                message.handle();
+                done();
+            });
+        } catch (RejectedExecutionException e) {
+            message.reject(e);
+            done();
+        }
+    }
+
+    private void executeInOrder() {
+        try {
             executor.execute(this::run);
+        } catch (RejectedExecutionException e) {
+            // Nobody else takes what has been queued, and what comes meanwhile.
+            do {
+                inOrder.poll().reject(e);
+                done();
+            } while (queued.decrementAndGet() != 0);
         }
     }
 
     private void run() {
         for (int i = 0; i < BATCH; i++) {
-            try {
-                inOrder.poll().run();
-            } finally {
-                done();
-                if (queued.decrementAndGet() == 0) {
-                    return;
-                }
+            inOrder.poll().handle();
+            done();
+            if (queued.decrementAndGet() == 0) {
+                return;
             }
         }
         // Others have their turn.
-        executor.execute(this::run);
+        executeInOrder();
     }
 
     private void done() {

@@ -251,7 +251,8 @@ public final class Node implements AutoCloseable {
     void told(Consumer<NodeListener> event) {
         try {
             event.accept(listener);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
+            // Of an application: whoever tells goes on.
             LOGGER.warn("The listener of node {} has thrown.", settings.id(), e);
         }
     }
