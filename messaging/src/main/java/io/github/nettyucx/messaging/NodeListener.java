@@ -28,7 +28,8 @@ public interface NodeListener {
     default void disconnected(Peer peer, Throwable cause) {
     }
 
-    /** A codec could not read a message, nobody handles its type, or a handler has thrown. By default it is logged. */
+    /** A codec could not read a message, nobody handles its type, a handler has thrown or the executor has rejected it, or
+     * the callback of a request of this type has thrown. By default it is logged. */
     default void failed(Peer peer, int type, Throwable cause) {
         Node.LOGGER.warn("A message of type {} from node {} was not handled.", type, peer.id(), cause);
     }

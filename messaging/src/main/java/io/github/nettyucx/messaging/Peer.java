@@ -188,7 +188,8 @@ public final class Peer {
      * @param timeout more than 0; kept to 10 ms
      */
     public <Q, R> void requestAsync(RequestType<Q, R> type, Q request, Duration timeout, ResponseHandler<R> handler) {
-        sendAsync(new CallbackPending<>(Objects.requireNonNull(handler, "handler")), type, request, timeout);
+        sendAsync(new CallbackPending<>(node, type.number(), Objects.requireNonNull(handler, "handler")), type, request,
+                timeout);
     }
 
     private <Q, R> void sendAsync(Pending pending, RequestType<Q, R> type, Q request, Duration timeout) {

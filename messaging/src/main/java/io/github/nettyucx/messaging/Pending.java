@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.messaging;
 
-/** A request that has not been answered. One of {@link #succeed} and {@link #fail} is called, once. */
+/** A request that has not been answered. One of {@link #succeed} and {@link #fail} is called, once; neither throws. */
 abstract class Pending {
 
     /** In {@link Requests}: its number, and where it is kept. */

@@ -92,6 +92,18 @@ final class Requests {
     }
 
     private void watch() {
+        boolean goesOn = true;
+        try {
+            goesOn = endLate();
+        } finally {
+            if (goesOn) {
+                node.timer().schedule(watch, TICK_NANOS, TimeUnit.NANOSECONDS);
+            }
+        }
+    }
+
+    /** @return whether somebody has to look again */
+    private boolean endLate() {
         long now = System.nanoTime();
         boolean more = false;
         for (int i = 0; i <= mask; i++) {
@@ -109,11 +121,9 @@ final class Requests {
         if (!more) {
             watched.set(false);
             // One may have come that has seen that we watch.
-            if (!hasTimed() || !watched.compareAndSet(false, true)) {
-                return;
-            }
+            return hasTimed() && watched.compareAndSet(false, true);
         }
-        node.timer().schedule(watch, TICK_NANOS, TimeUnit.NANOSECONDS);
+        return true;
     }
 
     private boolean hasTimed() {

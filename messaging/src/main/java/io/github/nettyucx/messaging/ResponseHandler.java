@@ -2,7 +2,7 @@
 package io.github.nettyucx.messaging;
 
 /**
- * Is told how a request ends, once, on an event loop.
+ * Is told how a request ends, once, on an event loop. What it throws is told to {@link NodeListener#failed}.
  *
  * @param <R> the class of the response
  */

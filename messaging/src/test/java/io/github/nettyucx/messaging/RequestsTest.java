@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -207,6 +208,67 @@ class RequestsTest {
             two.peer(1).send(new MessageType<>(5, StringCodec.INSTANCE), "");
             assertEquals("refused", results.poll(10, TimeUnit.SECONDS));
             assertEquals("!".repeat(100), results.poll(10, TimeUnit.SECONDS));
+        }
+    }
+
+    private static final class Throwing implements ResponseHandler<String> {
+
+        private final AtomicInteger calls = new AtomicInteger();
+
+        @Override
+        public void onResponse(String response) {
+            calls.incrementAndGet();
+            throw new IllegalStateException("the callback's");
+        }
+
+        @Override
+        public void onFailure(MessagingException cause) {
+            calls.incrementAndGet();
+            throw new AssertionError("the callback's");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aCallbackThatThrowsIsToldAndOtherRequestsEndAsTheyShould(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            var told = new LinkedBlockingQueue<Throwable>();
+            Node one = nodes.start(1, builder -> builder.closeTimeout(Duration.ofMillis(100)).listener(new NodeListener() {
+                @Override
+                public void failed(Peer peer, int type, Throwable cause) {
+                    told.add(cause);
+                }
+            }));
+            Node two = nodes.start(2, builder -> builder.closeTimeout(Duration.ofMillis(100)));
+            two.onRequest(ASK, (from, request, responder) -> {
+                if (request.equals("answer")) {
+                    responder.respond("");
+                } else {
+                    responder.detach();
+                }
+            });
+            var callback = new Throwing();
+            Peer peer = one.peer(2);
+            peer.requestAsync(ASK, "answer", LONG, callback);
+            assertEquals("the callback's", told.poll(10, TimeUnit.SECONDS).getMessage());
+            // Some end in the same look at the deadlines, some in a later one.
+            for (int round = 0; round < 2; round++) {
+                for (int i = 0; i < 3; i++) {
+                    peer.requestAsync(ASK, "?", Duration.ofMillis(50), callback);
+                }
+                CompletableFuture<String> after = peer.requestAsync(ASK, "?", Duration.ofMillis(100));
+                assertInstanceOf(MessagingException.RequestTimeout.class, assertThrows(
+                        ExecutionException.class, () -> after.get(10, TimeUnit.SECONDS)).getCause());
+            }
+            for (int i = 0; i < 3; i++) {
+                peer.requestAsync(ASK, "?", LONG, callback);
+            }
+            CompletableFuture<String> last = peer.requestAsync(ASK, "?", LONG);
+            one.close();
+            assertTrue(last.isDone());
+            failure(MessagingException.NodeLost.class, last);
+            assertEquals(1 + 6 + 3, callback.calls.get());
+            MessagesTest.await("told", () -> told.size() == 6 + 3);
         }
     }
 }
