@@ -11,7 +11,7 @@ import io.netty.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 /** A channel between two nodes. Only for its event loop, except where noted. */
-final class Connection extends ChannelInboundHandlerAdapter {
+final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Source {
 
     private static final long HELLO_SECONDS = 10;
     private static final long GOODBYE_SECONDS = 10;
@@ -132,8 +132,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
         return usedNanos;
     }
 
-    /** Any thread may call. */
-    void pauseReading(boolean paused) {
+    @Override
+    public void pauseReading(boolean paused) {
         channel.config().setAutoRead(!paused);
     }
 

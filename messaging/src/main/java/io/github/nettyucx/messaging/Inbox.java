@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.messaging;
 
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -24,24 +26,29 @@ final class Inbox {
         void reject(RejectedExecutionException cause);
     }
 
+    /** Where messages come from: what is paused gives nothing more, but for what has been read already. */
+    interface Source {
+
+        /** Any thread may call. */
+        void pauseReading(boolean paused);
+    }
+
     private final Executor executor;
     private final ConcurrentLinkedQueue<Work> inOrder = new ConcurrentLinkedQueue<>();
     private final AtomicInteger queued = new AtomicInteger();
     private final AtomicInteger waiting = new AtomicInteger();
-    private volatile Connection paused;
+    /** With the lock: two nodes may have two connections. */
+    private final Set<Source> paused = new HashSet<>();
+    private volatile boolean isPaused;
 
     Inbox(Executor executor) {
         this.executor = executor;
     }
 
-    /** @param connection that the message has come by, on its loop */
-    void add(Work message, boolean ordered, Connection connection) {
+    /** @param source where the message has come from; on its loop */
+    void add(Work message, boolean ordered, Source source) {
         if (waiting.incrementAndGet() >= LIMIT) {
-            paused = connection;
-            connection.pauseReading(true);
-            if (waiting.get() < LIMIT / 2) {
-                resume();
-            }
+            pause(source);
         }
         if (ordered) {
             inOrder.add(message);
@@ -86,16 +93,25 @@ final class Inbox {
     }
 
     private void done() {
-        if (waiting.decrementAndGet() < LIMIT / 2 && paused != null) {
+        if (waiting.decrementAndGet() < LIMIT / 2 && isPaused) {
             resume();
         }
     }
 
-    private void resume() {
-        Connection connection = paused;
-        paused = null;
-        if (connection != null) {
-            connection.pauseReading(false);
+    private synchronized void pause(Source source) {
+        if (paused.add(source)) {
+            source.pauseReading(true);
         }
+        isPaused = true;
+        // Whoever is done from here on sees that it is paused; who was before, we see.
+        if (waiting.get() < LIMIT / 2) {
+            resume();
+        }
+    }
+
+    private synchronized void resume() {
+        isPaused = false;
+        paused.forEach(source -> source.pauseReading(false));
+        paused.clear();
     }
 }
