@@ -3,16 +3,23 @@ package io.github.nettyucx.messaging;
 
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Messages of one sender that are handled by the node's executor. */
 final class Inbox {
 
-    /** When so many wait, nothing more is read from the sender; when half of them do, it is again. */
+    /**
+     * When so many wait, nothing more is read from the sender; when half of them do, it is again. So many more are read when
+     * a handler {@linkplain #handlerWaits() waits}.
+     */
     static final int LIMIT = 4096;
+    /** So long nothing is read while a handler waits. */
+    static final long STALL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     /** In one go of one sender. */
     private static final int BATCH = 64;
 
@@ -33,13 +40,21 @@ final class Inbox {
         void pauseReading(boolean paused);
     }
 
+    /** Of the thread, while it calls a handler. */
+    private static final ThreadLocal<Executor> HANDLING = new ThreadLocal<>();
+    /** From whose senders nothing is read. */
+    private static final Set<Inbox> PAUSED = ConcurrentHashMap.newKeySet();
+
     private final Executor executor;
     private final ConcurrentLinkedQueue<Work> inOrder = new ConcurrentLinkedQueue<>();
     private final AtomicInteger queued = new AtomicInteger();
     private final AtomicInteger waiting = new AtomicInteger();
     /** With the lock: two nodes may have two connections. */
     private final Set<Source> paused = new HashSet<>();
-    private volatile boolean isPaused;
+    private long pausedNanos;
+    /** Has reached {@link #LIMIT}, and not half of it since. */
+    private volatile boolean isOver;
+    private volatile int limit = LIMIT;
 
     Inbox(Executor executor) {
         this.executor = executor;
@@ -47,7 +62,7 @@ final class Inbox {
 
     /** @param source where the message has come from; on its loop */
     void add(Work message, boolean ordered, Source source) {
-        if (waiting.incrementAndGet() >= LIMIT) {
+        if (waiting.incrementAndGet() >= limit) {
             pause(source);
         }
         if (ordered) {
@@ -59,7 +74,9 @@ final class Inbox {
         }
         try {
             executor.execute(() -> {
+                Executor outer = enter();
                 message.handle();
+                HANDLING.set(outer);
                 done();
             });
         } catch (RejectedExecutionException e) {
@@ -81,28 +98,41 @@ final class Inbox {
     }
 
     private void run() {
-        for (int i = 0; i < BATCH; i++) {
+        Executor outer = enter();
+        int left = BATCH;
+        do {
             inOrder.poll().handle();
             done();
-            if (queued.decrementAndGet() == 0) {
-                return;
-            }
+        } while (queued.decrementAndGet() != 0 && --left > 0);
+        HANDLING.set(outer);
+        if (left == 0) {
+            // Others have their turn.
+            executeInOrder();
         }
-        // Others have their turn.
-        executeInOrder();
+    }
+
+    /** @return what the thread was before: a pool may have a thread that waits handle something else */
+    private Executor enter() {
+        Executor outer = HANDLING.get();
+        HANDLING.set(executor);
+        return outer;
     }
 
     private void done() {
-        if (waiting.decrementAndGet() < LIMIT / 2 && isPaused) {
+        if (waiting.decrementAndGet() < LIMIT / 2 && isOver) {
             resume();
         }
     }
 
     private synchronized void pause(Source source) {
+        if (paused.isEmpty()) {
+            pausedNanos = System.nanoTime();
+            PAUSED.add(this);
+        }
         if (paused.add(source)) {
             source.pauseReading(true);
         }
-        isPaused = true;
+        isOver = true;
         // Whoever is done from here on sees that it is paused; who was before, we see.
         if (waiting.get() < LIMIT / 2) {
             resume();
@@ -110,8 +140,45 @@ final class Inbox {
     }
 
     private synchronized void resume() {
-        isPaused = false;
+        isOver = false;
+        limit = LIMIT;
+        read();
+    }
+
+    private void read() {
+        PAUSED.remove(this);
         paused.forEach(source -> source.pauseReading(false));
         paused.clear();
+    }
+
+    /** Whether the calling thread calls a handler. */
+    static boolean isHandling() {
+        return HANDLING.get() != null;
+    }
+
+    /**
+     * A handler has waited, for room in a ring or for a response, and goes on waiting. What it waits for may lie behind
+     * messages that are not read because this thread does not handle them; or behind those of somebody who waits in the same
+     * way for this node to read. So more of them are read, of everybody whose messages wait for the same pool.
+     */
+    static void handlerWaits() {
+        Executor waiting = HANDLING.get();
+        for (Inbox inbox : PAUSED) {
+            if (inbox.executor == waiting) {
+                inbox.readMore();
+            }
+        }
+    }
+
+    private synchronized void readMore() {
+        if (!paused.isEmpty() && System.nanoTime() - pausedNanos >= STALL_NANOS) {
+            limit = waiting.get() + LIMIT;
+            read();
+        }
+    }
+
+    /** Nobody waits for what this node reads any more. */
+    void close() {
+        PAUSED.remove(this);
     }
 }

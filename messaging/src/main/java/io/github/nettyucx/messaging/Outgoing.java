@@ -197,7 +197,7 @@ final class Outgoing implements Ring.Span {
                 throw new MessagingException.RingFull("there is no room in the ring to node " + peer.id());
             }
             try {
-                if (!ring.waiters().await(() -> ring.hasRoom(length), true, deadline)) {
+                if (!awaitRoom(length, deadline)) {
                     throw new MessagingException.RingFull("there has been no room in the ring to node " + peer.id()
                             + " for " + limit / 1_000_000 + " ms, which is the node's sendTimeout: the peer takes nothing");
                 }
@@ -205,6 +205,21 @@ final class Outgoing implements Ring.Span {
                 Thread.currentThread().interrupt();
                 throw new MessagingException("interrupted while it waited for room in the ring to node " + peer.id(), e);
             }
+        }
+    }
+
+    private boolean awaitRoom(int length, long deadline) throws InterruptedException {
+        boolean handling = Inbox.isHandling();
+        for (;;) {
+            long end = System.nanoTime() + Inbox.STALL_NANOS;
+            boolean isLast = !handling || end - deadline >= 0;
+            if (ring.waiters().await(() -> ring.hasRoom(length), true, isLast ? deadline : end)) {
+                return true;
+            }
+            if (isLast) {
+                return false;
+            }
+            Inbox.handlerWaits();
         }
     }
 

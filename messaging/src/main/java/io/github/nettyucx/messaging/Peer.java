@@ -149,7 +149,7 @@ public final class Peer {
             waiter.begin();
             begin(waiter, type, timeout, false);
             send(outbox, waiter, type, request);
-            if (!waiter.await(node.settings().requestSpinNanos(), waiter.deadlineNanos)) {
+            if (!await(waiter)) {
                 if (node.requests().take(waiter.correlation) != null) {
                     reusable = true;
                     if (Thread.currentThread().isInterrupted()) {
@@ -168,6 +168,25 @@ public final class Peer {
             }
             outbox.end();
         }
+    }
+
+    private boolean await(Waiter waiter) {
+        long spin = node.settings().requestSpinNanos();
+        while (Inbox.isHandling()) {
+            long end = System.nanoTime() + Inbox.STALL_NANOS;
+            if (end - waiter.deadlineNanos >= 0) {
+                break;
+            }
+            if (waiter.await(spin, end)) {
+                return true;
+            }
+            if (Thread.currentThread().isInterrupted()) {
+                return false;
+            }
+            Inbox.handlerWaits();
+            spin = 0;
+        }
+        return waiter.await(spin, waiter.deadlineNanos);
     }
 
     /**
@@ -463,6 +482,7 @@ public final class Peer {
 
     /** What has not been sent will not be. */
     void end() {
+        inbox.close();
         synchronized (this) {
             closed = true;
             node.requests().fail(this, Long.MAX_VALUE, new MessagingException.NodeLost("this node has been closed", null));
