@@ -82,7 +82,7 @@ final class Fragments implements Exporter.More {
         return first;
     }
 
-    /** The codec has failed: the receiver forgets what it has. */
+    /** The codec has failed, or there is no room: the receiver forgets what it has. It acknowledges nothing before it does. */
     void abort() {
         if (slot != null) {
             Slot incomplete = slot;
@@ -90,7 +90,7 @@ final class Fragments implements Exporter.More {
             outgoing.commit(incomplete, length, Frame.SKIP, 0);
         }
         if (left < total) {
-            Slot last = outgoing.reserve(own, Frame.HEADER + 8, true);
+            Slot last = outgoing.reserveAnyway(own, Frame.HEADER + 8);
             exporter.window(last.memory, last.offset + Frame.HEADER, last.offset + Frame.HEADER + 8, null);
             exporter.putLong(number);
             outgoing.commit(last, Frame.HEADER + 8, Frame.FRAGMENT_ABORTED, 0);

@@ -46,6 +46,16 @@ final class Outgoing implements Ring.Span {
                         + ", an event loop must not wait, and " + node.settings().overflow()
                         + " bytes wait already: slow down, or send from another thread");
             }
+            return slot(length);
+        }
+
+        /** The same without a limit. */
+        Slot addAnyway(int length) {
+            bytes.addAndGet(length);
+            return slot(length);
+        }
+
+        private Slot slot(int length) {
             node.counters().overflowed();
             Slot slot = new Slot();
             slot.memory = Arena.ofAuto().allocate(length, Frame.ALIGNMENT);
@@ -173,6 +183,17 @@ final class Outgoing implements Ring.Span {
                 return overflow.add(length);
             }
         }
+        return at(slot, position);
+    }
+
+    /** The same, at once and in any case: there is room beside the ring, also when it is closed. */
+    Slot reserveAnyway(Slot slot, int length) {
+        // Not in front of a part of the message that waits there.
+        long position = overflow.isEmpty() ? ring.reserveAccepted(length) : Ring.FULL;
+        return position < 0 ? overflow.addAnyway(length) : at(slot, position);
+    }
+
+    private Slot at(Slot slot, long position) {
         slot.memory = ring.memory();
         slot.offset = ring.offset(position);
         slot.position = position;

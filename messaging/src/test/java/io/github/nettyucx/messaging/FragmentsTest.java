@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.messaging;
+
+import io.netty.channel.ChannelOption;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Messages that travel in fragments, when they are given up, and when their node is closed. */
+@Timeout(60)
+class FragmentsTest {
+
+    private static final MessageType<String> TEXT = new MessageType<>(1, StringCodec.INSTANCE);
+    private static final MessageType<String> BLOCKING = new MessageType<>(2, StringCodec.INSTANCE);
+
+    /** So little that the transport takes no more when the other side does not read. */
+    private static final UnaryOperator<NodeBuilder> SMALL = builder -> builder.ringCapacity(64 * 1024)
+            .sendTimeout(Duration.ofMillis(500))
+            .option(ChannelOption.SO_RCVBUF, 64 * 1024).option(ChannelOption.SO_SNDBUF, 64 * 1024);
+
+    private static final class Slow implements Codec<Integer> {
+
+        private final CountDownLatch half = new CountDownLatch(1);
+        private final CountDownLatch go = new CountDownLatch(1);
+
+        @Override
+        public int size(Integer length) {
+            return length;
+        }
+
+        @Override
+        public void write(Integer length, Exporter out) {
+            for (int i = 0; i < length; i++) {
+                if (i == length / 2) {
+                    half.countDown();
+                    try {
+                        go.await();
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }
+                out.putByte(i);
+            }
+        }
+
+        @Override
+        public Integer read(Importer in) {
+            int length = in.remaining();
+            for (int i = 0; i < length; i++) {
+                assertEquals((byte) i, in.getByte());
+            }
+            return length;
+        }
+    }
+
+    /** Otherwise its receiver would wait for the rest, and acknowledge nothing that came behind its beginning. */
+    @ParameterizedTest
+    @EnumSource
+    void aMessageThatIsGivenUpForWantOfRoomDoesNotKeepOthersFromBeingAcknowledged(TestTransport transport) throws Exception {
+        for (boolean fromLoop : new boolean[] {false, true}) {
+            try (var nodes = new TestTransport.Nodes(transport)) {
+                Node one = nodes.start(1, builder -> SMALL.apply(builder).overflow(0));
+                Node two = nodes.start(2, SMALL);
+                var go = new CountDownLatch(1);
+                var received = new LinkedBlockingQueue<String>();
+                var result = new LinkedBlockingQueue<Object>();
+                two.onMessage(BLOCKING, (from, message) -> go.await());
+                two.onMessage(TEXT, (from, message) -> received.add(message));
+                one.onMessage(TEXT, (from, message) -> sendTooMuch(from, result));
+                Peer peer = one.peer(2);
+                if (fromLoop) {
+                    two.peer(1).send(TEXT, "");
+                } else {
+                    long begin = System.nanoTime();
+                    sendTooMuch(peer, result);
+                    // One wait for room, and not another one to give up.
+                    assertTrue(System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(10));
+                }
+                assertInstanceOf(MessagingException.RingFull.class, result.poll(10, TimeUnit.SECONDS));
+                go.countDown();
+                long[] ticket = {-1};
+                MessagesTest.await("room", () -> {
+                    try {
+                        ticket[0] = peer.trySend(TEXT, "after");
+                        return true;
+                    } catch (MessagingException.RingFull e) {
+                        return false;
+                    }
+                });
+                assertEquals("after", received.poll(10, TimeUnit.SECONDS));
+                MessagesTest.await("acknowledged", () -> peer.delivery(ticket[0]) == Peer.Delivery.DELIVERED);
+            }
+        }
+    }
+
+    private static void sendTooMuch(Peer to, LinkedBlockingQueue<Object> result) {
+        to.send(BLOCKING, "");
+        try {
+            to.send(TEXT, "x".repeat(30_000_000));
+            result.add("no failure");
+        } catch (MessagingException e) {
+            result.add(e);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aMessageOfANodeThatIsClosedMeanwhileIsGivenUp(TestTransport transport) throws Exception {
+        var codec = new Slow();
+        var type = new MessageType<>(3, codec);
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = nodes.start(1, builder -> builder.closeTimeout(Duration.ofSeconds(15)));
+            Node two = nodes.start(2);
+            var received = new LinkedBlockingQueue<Object>();
+            two.onMessage(TEXT, (from, message) -> received.add(message));
+            two.onMessage(type, (from, message) -> received.add(message));
+            var failure = new LinkedBlockingQueue<Throwable>();
+            Thread thread = Thread.ofPlatform().start(() -> {
+                try {
+                    one.peer(2).send(type, 1_000_000);
+                    failure.add(new AssertionError("it was sent"));
+                } catch (MessagingException.NodeLost e) {
+                    failure.add(e);
+                }
+            });
+            assertTrue(codec.half.await(10, TimeUnit.SECONDS));
+            one.peer(2).send(TEXT, "before the end");
+            Thread closing = Thread.ofPlatform().start(one::close);
+            MessagesTest.await("closing", () -> {
+                try {
+                    one.peer(2).trySend(TEXT, "");
+                    return false;
+                } catch (MessagingException.NodeLost e) {
+                    return true;
+                }
+            });
+            codec.go.countDown();
+            thread.join();
+            assertInstanceOf(MessagingException.NodeLost.class, failure.take());
+            closing.join();
+            assertEquals("before the end", received.poll(10, TimeUnit.SECONDS));
+            assertEquals(0, one.metrics().undelivered());
+            assertThrows(MessagingException.NodeLost.class, () -> one.peer(2).send(TEXT, ""));
+        }
+    }
+}
