@@ -134,6 +134,8 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
         if (socket != null) {
             try {
                 startWatch();
+                // What the loop before was still to send.
+                watch.schedule();
             } catch (IOException e) {
                 // A channel whose registration fails is closed, but never deregistered.
                 super.doDeregister();

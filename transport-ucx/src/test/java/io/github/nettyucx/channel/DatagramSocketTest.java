@@ -446,3 +446,32 @@ class DatagramSocketTest extends DatagramChannels {
         }
     }
 }
+    @Test
+    void whatOneLoopWasToSendTheNextOneSends() throws Exception {
+        Mailbox mailbox = new Mailbox();
+        UcxDatagramChannel receiver = bind(mailbox);
+        UcxDatagramChannel sender = (UcxDatagramChannel) bootstrap(new Mailbox())
+                .option(ChannelOption.MAX_MESSAGES_PER_WRITE, 1).bind(ANY_PORT).syncUninterruptibly().channel();
+        List<ChannelFuture> writes = new ArrayList<>();
+        EventLoop first = sender.eventLoop();
+        Peers.await(first.submit(() -> {
+            for (int i = 0; i < 4; i++) {
+                writes.add(sender.write(new DatagramPacket(bytes("letter " + i), receiver.localAddress())));
+            }
+            sender.flush();
+            // In the same turn, in which one may be sent.
+            sender.pipeline().deregister();
+            assertFalse(writes.get(1).isDone());
+        }));
+        Eventually.await(15_000, () -> "the channel stays with its loop", () -> !sender.isRegistered());
+        EventLoop second = group.next();
+        if (second == first) {
+            second = group.next();
+        }
+        Peers.await(second.register(sender));
+        for (int i = 0; i < 4; i++) {
+            Peers.await(writes.get(i));
+            assertEquals("letter " + i, mailbox.next());
+        }
+    }
+
