@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.jar.Attributes;
 import java.util.jar.JarFile;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import static io.github.nettyucx.integration.release.Published.ROOT;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
@@ -75,6 +76,11 @@ class JarContentsTest {
         for (Path module : leftOut) {
             assertTrue(Published.read(module.resolve("pom.xml")).contains("<maven.deploy.skip>true</maven.deploy.skip>"),
                     () -> module + " would be published");
+        }
+        // What a module attaches is published with it.
+        for (Path pom : Stream.concat(Stream.of(ROOT), modules().stream().map(Published::directory))
+                .map(module -> module.resolve("pom.xml")).toList()) {
+            assertFalse(Published.read(pom).contains("<goal>test-jar</goal>"), () -> pom + " would publish tests");
         }
     }
 
