@@ -11,6 +11,8 @@
 # succeeds: everything then still builds, and needs a UCX that is installed on the machine to run. In CI (CI=true) that is
 # a failure: nearly all tests would be left out.
 #
+# The libraries are stripped by llvm-strip. Without it they keep their debugging symbols, and in CI that is a failure, too.
+#
 # usage: fetch-ucx.sh BUILD [offline=true|false]
 set -eu
 
@@ -41,8 +43,15 @@ case $(uname -m) in
     *)               host=none ;;
 esac
 
+# One tool, and one that knows both architectures: another one's libraries are other bytes.
+strip=$(llvm-strip --version 2> /dev/null) || strip=none
+if [ "$strip" = none ] && [ "${CI:-}" = true ]; then
+    echo "[ERROR] [UCX] There is no llvm-strip, which CI has to have: install it (package llvm)." >&2
+    exit 1
+fi
+
 stamp=$build/ucx-stamp
-state=$(cat "$0" "$root/LICENSE" "$root/NOTICE" | cksum)
+state=$( (cat "$0" "$root/LICENSE" "$root/NOTICE"; echo "$strip") | cksum)
 if [ "$(cat "$stamp" 2> /dev/null)" = "$state" ]; then
     exit 0
 fi
@@ -139,14 +148,11 @@ END
 }
 
 strip_library() {
-    for tool in llvm-strip "$2-linux-gnu-strip" strip; do
-        if command -v "$tool" > /dev/null 2>&1 && "$tool" --strip-unneeded -o "$1.stripped" "$1" 2> /dev/null; then
-            mv "$1.stripped" "$1"
-            return 0
-        fi
-    done
-    rm -f "$1.stripped"
-    say "no strip for $2 (install binutils-$(echo "$2" | tr _ -)-linux-gnu or llvm): $(basename "$1") keeps its debugging symbols"
+    if [ "$strip" = none ]; then
+        say "there is no llvm-strip (package llvm): $(basename "$1") for $2 keeps its debugging symbols"
+    else
+        llvm-strip --strip-unneeded "$1"
+    fi
 }
 
 # The contents of one classifier jar. The modules for CUDA stay behind: they need libraries of their own.
