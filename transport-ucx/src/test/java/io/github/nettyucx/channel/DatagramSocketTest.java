@@ -435,18 +435,6 @@ class DatagramSocketTest extends DatagramChannels {
     }
 
     @Test
-    void aLoopOfAnotherTransportIsRefused() throws Exception {
-        UcxDatagramChannel channel = new UcxDatagramChannel();
-        EventLoopGroup other = new DefaultEventLoopGroup(1);
-        try {
-            assertInstanceOf(IllegalStateException.class, Peers.awaitFailure(other.register(channel)));
-        } finally {
-            channel.unsafe().closeForcibly();
-            other.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS).syncUninterruptibly();
-        }
-    }
-}
-    @Test
     void whatOneLoopWasToSendTheNextOneSends() throws Exception {
         Mailbox mailbox = new Mailbox();
         UcxDatagramChannel receiver = bind(mailbox);
@@ -475,3 +463,15 @@ class DatagramSocketTest extends DatagramChannels {
         }
     }
 
+    @Test
+    void aLoopOfAnotherTransportIsRefused() throws Exception {
+        UcxDatagramChannel channel = new UcxDatagramChannel();
+        EventLoopGroup other = new DefaultEventLoopGroup(1);
+        try {
+            assertInstanceOf(IllegalStateException.class, Peers.awaitFailure(other.register(channel)));
+        } finally {
+            channel.unsafe().closeForcibly();
+            other.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS).syncUninterruptibly();
+        }
+    }
+}
