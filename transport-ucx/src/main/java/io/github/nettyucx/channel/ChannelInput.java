@@ -116,7 +116,7 @@ final class ChannelInput implements Runnable, Allocation {
         if (channel.isReading()) {
             try {
                 advance();
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | OutOfMemoryError e) {
                 channel.faulted(e);
             }
         }
@@ -181,19 +181,11 @@ final class ChannelInput implements Runnable, Allocation {
         lane.settle();
     }
 
-    /** What the application's allocator throws here is the loop's, as with Netty's transports; it is tried again. */
+    /** What the application's allocator throws here ends the channel, and no other. */
     private RecvByteBufAllocator.Handle newRead() {
-        boolean begun = false;
-        try {
-            RecvByteBufAllocator.Handle handle = channel.unsafe().recvBufAllocHandle();
-            handle.reset(channel.config());
-            begun = true;
-            return handle;
-        } finally {
-            if (!begun) {
-                schedule();
-            }
-        }
+        RecvByteBufAllocator.Handle handle = channel.unsafe().recvBufAllocHandle();
+        handle.reset(channel.config());
+        return handle;
     }
 
     private boolean continueReading(RecvByteBufAllocator.Handle handle) {

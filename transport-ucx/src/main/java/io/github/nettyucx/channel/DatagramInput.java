@@ -72,11 +72,13 @@ final class DatagramInput {
      */
     boolean read(DatagramPort port) {
         ChannelPipeline pipeline = channel.pipeline();
-        RecvByteBufAllocator.Handle handle = channel.unsafe().recvBufAllocHandle();
-        handle.reset(channel.config());
+        RecvByteBufAllocator.Handle handle = null;
         Throwable failure = null;
         boolean any = false;
         try {
+            // What the application's allocator throws is told as what a read throws: the datagram waits for the next one.
+            handle = channel.unsafe().recvBufAllocHandle();
+            handle.reset(channel.config());
             do {
                 DatagramPacket packet = next(port, handle);
                 if (packet == null) {

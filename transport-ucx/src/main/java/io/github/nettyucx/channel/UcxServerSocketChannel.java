@@ -175,10 +175,12 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
             return;
         }
         ChannelPipeline pipeline = pipeline();
-        RecvByteBufAllocator.Handle handle = newRead();
-        handle.attemptedBytesRead(1);
+        RecvByteBufAllocator.Handle handle = null;
         Throwable failure = null;
         try {
+            handle = unsafe().recvBufAllocHandle();
+            handle.reset(config);
+            handle.attemptedBytesRead(1);
             do {
                 KernelSocket accepted = socket.accept();
                 if (accepted == null) {
@@ -194,11 +196,14 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
                 }
             } while (state == State.LISTENING && handle.continueReading());
         } catch (Throwable t) {
-            // Connections still wait where it was for want of descriptors, say: the next read tries again.
+            // Connections still wait where it was for want of descriptors, or the application's allocator has thrown: the
+            // next read tries again. A ServerBootstrap pauses for a second before.
             readPending = false;
             failure = t;
         }
-        handle.readComplete();
+        if (handle != null) {
+            handle.readComplete();
+        }
         pipeline.fireChannelReadComplete();
         if (failure != null) {
             pipeline.fireExceptionCaught(failure);
@@ -222,21 +227,6 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
             }
         }
         return child;
-    }
-
-    /** What the application's allocator throws here is the loop's, as with Netty's transports; connections wait for it. */
-    private RecvByteBufAllocator.Handle newRead() {
-        boolean begun = false;
-        try {
-            RecvByteBufAllocator.Handle handle = unsafe().recvBufAllocHandle();
-            handle.reset(config);
-            begun = true;
-            return handle;
-        } finally {
-            if (!begun) {
-                schedule();
-            }
-        }
     }
 
     // ------------------------------------------------------------------------------------------- closing

@@ -337,7 +337,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     }
 
     /** An exception that nobody expected is this channel's matter, and not its loop's. */
-    void faulted(RuntimeException cause) {
+    void faulted(Throwable cause) {
         logger.warn("{} is closed because of an unexpected exception.", this, cause);
         closing.hurry();
         if (state == ChannelState.ACTIVE) {

@@ -7,6 +7,7 @@ import io.github.nettyucx.socket.SocketSetting;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
@@ -316,6 +317,49 @@ class DatagramSocketTest extends DatagramChannels {
                 @Override
                 public ByteBuf allocate(ByteBufAllocator allocator) {
                     return allocator.heapBuffer(guess());
+                }
+            };
+        }
+    }
+
+    @Test
+    void aDatagramWaitsUntilTheAllocatorHasAHandleForIt() throws Exception {
+        Mailbox mailbox = new Mailbox();
+        UcxDatagramChannel receiver = (UcxDatagramChannel) bootstrap(mailbox)
+                .option(ChannelOption.RCVBUF_ALLOCATOR, new Unwilling()).bind(ANY_PORT).syncUninterruptibly().channel();
+        Peers.await(send(bind(new Mailbox()), "hello", receiver.localAddress()));
+        for (int i = 0; i < Unwilling.TIMES; i++) {
+            assertEquals("java.lang.IllegalStateException: unwilling, as the test wants it", mailbox.next());
+        }
+        assertEquals("hello", mailbox.next());
+    }
+
+    /** Throws when it is asked for a handle, and when that is reset. */
+    @SuppressWarnings("deprecation")
+    private static final class Unwilling extends FixedRecvByteBufAllocator {
+
+        static final int TIMES = 2;
+
+        private int asked;
+
+        Unwilling() {
+            super(100);
+        }
+
+        private void refuse(int time) {
+            if (asked++ == time) {
+                throw new IllegalStateException("unwilling, as the test wants it");
+            }
+        }
+
+        @Override
+        public Handle newHandle() {
+            refuse(0);
+            return new DelegatingHandle(super.newHandle()) {
+                @Override
+                public void reset(ChannelConfig config) {
+                    refuse(2);
+                    super.reset(config);
                 }
             };
         }

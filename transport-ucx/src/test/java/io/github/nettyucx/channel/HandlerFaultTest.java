@@ -4,12 +4,17 @@ package io.github.nettyucx.channel;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
@@ -23,12 +28,15 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Handlers, listeners and allocators that throw do what they do with Netty's NIO transport, and nothing worse. */
@@ -38,6 +46,8 @@ class HandlerFaultTest {
     private static final int AT_A_TIME = 12;
     /** More than UCX takes before somebody reads. */
     private static final int IN_FLIGHT = 8 << 20;
+    /** A ServerBootstrap's pause is a second; a timer's clock and this one may differ a little. */
+    private static final long BOOTSTRAPS_PAUSE_MILLIS = 990;
 
     private LeakWatch leaks;
 
@@ -82,6 +92,56 @@ class HandlerFaultTest {
     @OnEachLane(timeoutSeconds = 120)
     void whatTheLoopOfAListenerGetsIsTriedAgainAsWithNio() throws Exception {
         compareAlone(Fault.NEW_HANDLE_OF_LISTENER, true);
+    }
+
+    /** As with an accept that fails: the loop of the listener does not rest, nor does it try in each turn. */
+    @OnEachLane(lanes = Lane.SOCKET)
+    void aListenerWhoseAllocatorThrowsIsToldAndPauses() throws Exception {
+        EventLoopGroup loops = TestLoops.newGroup(1);
+        Queue<Throwable> told = new ConcurrentLinkedQueue<>();
+        UnwillingAllocator allocator = new UnwillingAllocator();
+        try {
+            Channel server = Peers.await(new ServerBootstrap().group(loops).channel(UcxServerSocketChannel.class)
+                    .option(ChannelOption.RCVBUF_ALLOCATOR, allocator)
+                    .handler(new ChannelInboundHandlerAdapter() {
+                        @Override
+                        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+                            told.add(cause);
+                            context.fireExceptionCaught(cause);
+                        }
+                    }).childHandler(new ChannelInboundHandlerAdapter()).bind(Peers.loopback(0))).channel();
+            Peers.await(new Bootstrap().group(loops).channel(UcxSocketChannel.class)
+                    .handler(new ChannelInboundHandlerAdapter()).connect(server.localAddress()));
+            assertEquals(1, told.size(), told::toString);
+            assertSame(allocator.thrown, told.element());
+            long millis = TimeUnit.NANOSECONDS.toMillis(allocator.secondNanos - allocator.firstNanos);
+            assertTrue(millis >= BOOTSTRAPS_PAUSE_MILLIS, () -> "tried again after " + millis + " ms");
+        } finally {
+            end(loops);
+        }
+    }
+
+    /** Throws when it is asked for its first handle. */
+    @SuppressWarnings("deprecation")
+    private static final class UnwillingAllocator extends FixedRecvByteBufAllocator {
+
+        private final IllegalStateException thrown = new IllegalStateException("unwilling, as the test wants it");
+        private volatile long firstNanos;
+        private volatile long secondNanos;
+
+        UnwillingAllocator() {
+            super(1);
+        }
+
+        @Override
+        public Handle newHandle() {
+            if (firstNanos == 0) {
+                firstNanos = System.nanoTime();
+                throw thrown;
+            }
+            secondNanos = System.nanoTime();
+            return super.newHandle();
+        }
     }
 
     /** Netty's own loops would rest for a second, and all their channels with them. */
