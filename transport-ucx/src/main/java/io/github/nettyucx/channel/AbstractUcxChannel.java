@@ -13,6 +13,7 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 
 /**
  * What connections and servers have in common: their addresses, and that they stay with their event loop while they
@@ -61,6 +62,11 @@ abstract class AbstractUcxChannel extends AbstractChannel {
     @Override
     protected InetSocketAddress remoteAddress0() {
         return remote;
+    }
+
+    /** A failed connect, after Netty has named the address: it leaves those exceptions alone that are none of java.net's. */
+    static Throwable naming(Throwable cause, SocketAddress address) {
+        return cause.getClass() == IOException.class ? new IOException(cause.getMessage() + ": " + address, cause) : cause;
     }
 
     // ------------------------------------------------------------------------------------------- the event loop

@@ -327,7 +327,7 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
                 }
                 UcxDatagramChannel.this.connect(to);
             } catch (Throwable t) {
-                promise.tryFailure(annotateConnectException(t, remoteAddress));
+                promise.tryFailure(naming(annotateConnectException(t, remoteAddress), remoteAddress));
                 return;
             }
             promise.trySuccess();

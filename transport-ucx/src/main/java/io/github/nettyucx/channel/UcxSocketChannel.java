@@ -277,14 +277,13 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
                 if (t instanceof IOException) {
                     metrics.failed(HandshakeFailure.LOCAL_FAILURE, remoteAddress, t);
                 }
-                promise.tryFailure(annotateConnectException(t, remoteAddress));
+                promise.tryFailure(annotated(t, remoteAddress));
                 closeIfClosed();
             }
         }
 
-        /** Netty's, which names the address. */
         Throwable annotated(Throwable cause, SocketAddress address) {
-            return annotateConnectException(cause, address);
+            return naming(annotateConnectException(cause, address), address);
         }
 
         @Override

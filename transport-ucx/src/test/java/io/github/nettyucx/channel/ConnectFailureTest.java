@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.socket.KernelSocket;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -35,6 +36,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Connects that come to nothing say why, in time, and leave the loop as it was. */
 @Tag("ucx-matrix")
@@ -124,6 +126,19 @@ class ConnectFailureTest {
         assertInstanceOf(UnknownHostException.class, failure);
         assertTrue(failure.getMessage().contains("host.invalid"), failure::toString);
         Peers.await(connect.channel().closeFuture());
+    }
+
+    /** The kernel refuses it, as a link-local address needs a scope, with an error that java.net has no exception for. */
+    @Test
+    void whateverTheFailureItSaysToWhereTheConnectWas() throws Exception {
+        assumeTrue(KernelSocket.isIpv6Available(), "a machine without IPv6 has no link-local address to connect to");
+        InetSocketAddress address = new InetSocketAddress(InetAddress.ofLiteral("fe80::1"), 4711);
+        Throwable failure = Peers.awaitFailure(peers.client(new Inbox()).connect(address));
+        assertInstanceOf(IOException.class, failure);
+        assertEquals("connect failed: Invalid argument: " + address, failure.getMessage());
+        failure = Peers.awaitFailure(new Bootstrap().group(peers.clientGroup).channel(UcxDatagramChannel.class)
+                .handler(new Inbox()).connect(address));
+        assertEquals("connect failed: Invalid argument: " + address, failure.getMessage());
     }
 
     // ------------------------------------------------------------------------------------------- misuse
