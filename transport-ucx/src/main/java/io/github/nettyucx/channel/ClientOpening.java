@@ -91,6 +91,16 @@ final class ClientOpening extends Opening {
         return inet;
     }
 
+    /**
+     * Why a connect has failed, by what the kernel said: when it was asked, or later.
+     *
+     * @param otherwise if it says nothing of the network
+     */
+    static HandshakeFailure reason(Throwable cause, HandshakeFailure otherwise) {
+        return cause instanceof NoRouteToHostException ? HandshakeFailure.UNREACHABLE
+                : cause instanceof ConnectException ? HandshakeFailure.REFUSED : otherwise;
+    }
+
     /** @throws IOException if the connect has failed at once */
     void start() throws IOException {
         if (mode == UcxConnectMode.UCX
@@ -163,8 +173,7 @@ final class ClientOpening extends Opening {
                     return;
                 }
             } catch (IOException e) {
-                fail(e, e instanceof NoRouteToHostException ? HandshakeFailure.UNREACHABLE
-                        : e instanceof ConnectException ? HandshakeFailure.REFUSED : HandshakeFailure.CONNECT_FAILED);
+                fail(e, reason(e, HandshakeFailure.CONNECT_FAILED));
                 return;
             }
             connected();

@@ -61,7 +61,7 @@ final class Connecting {
             socket.replace(loop);
             connect(loop, to, promise, UcxConnectMode.PLAIN, reason);
         } catch (IOException | RuntimeException e) {
-            channel.connectionMetrics().failed(HandshakeFailure.LOCAL_FAILURE, to, e);
+            channel.connectionMetrics().failed(ClientOpening.reason(e, HandshakeFailure.LOCAL_FAILURE), to, e);
             promise.tryFailure(channel.annotated(e, to));
         }
     }

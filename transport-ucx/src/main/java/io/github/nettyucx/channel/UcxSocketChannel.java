@@ -275,7 +275,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
                         localAddress == null ? null : ClientOpening.checked(localAddress), promise);
             } catch (Throwable t) {
                 if (t instanceof IOException) {
-                    metrics.failed(HandshakeFailure.LOCAL_FAILURE, remoteAddress, t);
+                    metrics.failed(ClientOpening.reason(t, HandshakeFailure.LOCAL_FAILURE), remoteAddress, t);
                 }
                 promise.tryFailure(annotated(t, remoteAddress));
                 closeIfClosed();

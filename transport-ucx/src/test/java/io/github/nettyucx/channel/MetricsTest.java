@@ -15,7 +15,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NoRouteToHostException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -25,6 +27,7 @@ import java.util.function.LongSupplier;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What loops and channels count is what has happened. */
@@ -195,6 +198,16 @@ class MetricsTest {
     }
 
     // ------------------------------------------------------------------------------------------- handshakes
+
+    /** The kernel says so at once, without asking the network. */
+    @OnEachLane(lanes = Lane.SOCKET)
+    void aConnectToWhereTheNetworkDoesNotLeadIsCountedAsThat() throws Exception {
+        InetSocketAddress multicast = new InetSocketAddress(InetAddress.ofLiteral("224.0.0.1"), 4711);
+        assertInstanceOf(NoRouteToHostException.class,
+                Peers.awaitFailure(peers.client(new Inbox()).connect(multicast)));
+        assertEquals(1, client().handshakesFailed(HandshakeFailure.UNREACHABLE));
+        assertEquals(1, client().handshakesFailed());
+    }
 
     @OnEachLane
     void connectsThatFailAreCountedByTheirReason() throws Exception {
