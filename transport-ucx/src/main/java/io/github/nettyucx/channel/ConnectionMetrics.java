@@ -77,7 +77,11 @@ final class ConnectionMetrics {
         FlightEvents.opened(channel);
         told = observer;
         if (told != null) {
-            told.opened(channel, channel.isAccepted(), plainReason == null ? reasons : List.of(plainReason));
+            try {
+                told.opened(channel, channel.isAccepted(), plainReason == null ? reasons : List.of(plainReason));
+            } catch (RuntimeException | LinkageError | AssertionError e) {
+                hasThrown(e);
+            }
         }
     }
 
@@ -94,7 +98,16 @@ final class ConnectionMetrics {
         loop.closings().increment(reason);
         FlightEvents.closed(channel, reason, System.nanoTime() - openedNanos);
         if (told != null) {
-            told.closed(channel);
+            try {
+                told.closed(channel);
+            } catch (RuntimeException | LinkageError | AssertionError e) {
+                hasThrown(e);
+            }
         }
+    }
+
+    /** A tool that looks on does not harm what it looks at. */
+    private void hasThrown(Throwable cause) {
+        logger.warn("{} is not told of {}, which goes on.", told, channel, cause);
     }
 }

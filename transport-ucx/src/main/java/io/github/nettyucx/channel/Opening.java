@@ -262,8 +262,17 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
     private void handOver(Lane lane, List<String> reasons, int silenceMillis) {
         loop.engine().rewatch(socket, lane);
         end(true);
-        // What has been seen and not been taken will not be told again.
-        channel.opened(lane, reasons, silenceMillis, seen | Epoll.IN | Epoll.OUT);
+        try {
+            // What has been seen and not been taken will not be told again.
+            channel.opened(lane, reasons, silenceMillis, seen | Epoll.IN | Epoll.OUT);
+        } catch (RuntimeException | OutOfMemoryError e) {
+            // This is over: whoever waits for it would hear of nothing.
+            try {
+                channel.openedInVain(lane, e);
+            } finally {
+                told(new IOException("the connection could not be used: " + e, e));
+            }
+        }
     }
 
     abstract Lane lane(Outcome outcome);

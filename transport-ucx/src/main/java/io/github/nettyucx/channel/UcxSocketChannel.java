@@ -238,6 +238,14 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         }
     }
 
+    /** The connection is made, and cannot be used. */
+    void openedInVain(Lane made, Throwable cause) {
+        if (connection == null) {
+            made.close(false);
+        }
+        faulted(cause);
+    }
+
     /**
      * There is no connection.
      *
@@ -447,13 +455,16 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     }
 
     private void giveBack(ChannelState before) {
-        OrderlyExit.remove(this);
-        if (connecting.isUnderWay()) {
-            connecting.cancel();
-        } else if (wasActive && (before == ChannelState.ACTIVE || before == ChannelState.LINGERING)) {
-            metrics.closed(connection.closeReason(before == ChannelState.LINGERING, config.getSoLinger() == 0));
+        try {
+            OrderlyExit.remove(this);
+            if (connecting.isUnderWay()) {
+                connecting.cancel();
+            } else if (wasActive && (before == ChannelState.ACTIVE || before == ChannelState.LINGERING)) {
+                metrics.closed(connection.closeReason(before == ChannelState.LINGERING, config.getSoLinger() == 0));
+            }
+        } finally {
+            closeSocket(config.getSoLinger() == 0);
         }
-        closeSocket(config.getSoLinger() == 0);
     }
 
     private void closeSocket(boolean reset) {

@@ -9,6 +9,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ConnectTimeoutException;
+import io.netty.channel.DefaultChannelPromise;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -139,6 +140,32 @@ class ConnectFailureTest {
         failure = Peers.awaitFailure(new Bootstrap().group(peers.clientGroup).channel(UcxDatagramChannel.class)
                 .handler(new Inbox()).connect(address));
         assertEquals("connect failed: Invalid argument: " + address, failure.getMessage());
+    }
+
+    /** The last step of a connect is the application's own: what it throws must not leave a connection that nobody knows. */
+    @OnEachLane
+    void aConnectionThatCannotBeHandedOverIsClosedAndSaysSo() throws Exception {
+        Inbox child = new Inbox();
+        Channel server = peers.listen(() -> child);
+        UcxSocketChannel channel = (UcxSocketChannel) Peers.await(peers.client(new Inbox()).register()).channel();
+        ChannelFuture connect = channel.connect(server.localAddress(), new DefaultChannelPromise(channel) {
+            @Override
+            public boolean trySuccess(Void result) {
+                throw new IllegalStateException("nobody wants to hear of a success, as the test wants it");
+            }
+
+            @Override
+            public boolean trySuccess() {
+                return trySuccess(null);
+            }
+        });
+        Throwable failure = Peers.awaitFailure(connect);
+        assertTrue(failure.getMessage().contains("could not be used"), failure::toString);
+        assertInstanceOf(IllegalStateException.class, failure.getCause().getCause());
+        Peers.await(channel.closeFuture());
+        Peers.await(child.awaitActive().closeFuture());
+        Eventually.await(15_000, () -> "the socket is still there", () -> channel.config().socketOptions().socket() == null);
+        assertLoopsWork();
     }
 
     // ------------------------------------------------------------------------------------------- misuse

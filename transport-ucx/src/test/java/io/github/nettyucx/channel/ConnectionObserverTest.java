@@ -64,6 +64,34 @@ class ConnectionObserverTest {
     }
 
     @Test
+    void oneThatThrowsHarmsNobody() throws Exception {
+        ConnectionObserver.install(new ConnectionObserver() {
+            @Override
+            public void opened(UcxSocketChannel channel, boolean accepted, List<String> reasons) {
+                told.add(new Told(channel, true, accepted, reasons, 0));
+                throw new IllegalStateException("an opening is not told, as the test wants it");
+            }
+
+            @Override
+            public void closed(UcxSocketChannel channel) {
+                told.add(new Told(channel, false, false, List.of(), 0));
+                throw new IllegalStateException("an end is not told, as the test wants it");
+            }
+        });
+        Inbox child = new Inbox();
+        UcxSocketChannel client = peers.connect(peers.listen(() -> child), new Inbox());
+        Peers.await(client.writeAndFlush(Unpooled.copiedBuffer("hello", StandardCharsets.ISO_8859_1)));
+        child.awaitText("hello");
+        UcxSocketChannel accepted = child.awaitActive();
+        Peers.await(client.close());
+        Peers.await(accepted.closeFuture());
+        Eventually.await(15_000, told::toString, () -> told.size() == 4);
+        for (UcxSocketChannel each : List.of(client, accepted)) {
+            Eventually.await(15_000, () -> each + " keeps its socket", () -> each.config().socketOptions().socket() == null);
+        }
+    }
+
+    @Test
     void whyThereWasNoHandshakeIsAReason() throws Exception {
         try (ServerSocket server = new ServerSocket()) {
             server.bind(Peers.loopback(0));
