@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A {@link ServerSocketChannel} that accepts {@link UcxSocketChannel}s. Use it with a {@link UcxEventLoopGroup}, or
@@ -39,13 +40,19 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
     private static final String BELONGS_TO_LOOP = "a listening socket cannot leave its event loop, which watches it;"
             + " close the channel, or keep it registered";
 
+    /** A server whose name another one has looks no more often whether it is free. */
+    private static final long ANNOUNCE_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private final UcxServerSocketChannelConfig config = new UcxServerSocketChannelConfig(this);
     private volatile State state = State.UNBOUND;
 
     private ProgressEngine engine;
     private KernelSocket socket;
-    /** What tells processes of this host that peers are welcome here; {@code null} if that cannot be told. */
+    /** What tells processes of this host that peers are welcome here; {@code null} as long as that cannot be told. */
     private Announcement announcement;
+    /** What is announced: the address as the kernel says it. */
+    private InetSocketAddress bound;
+    private long announcedNanos;
     /** Whether there may be connections to accept: the kernel tells it once. */
     private boolean connectionsWait;
     private boolean readPending;
@@ -112,7 +119,6 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
         }
         engine = loopLanes().engine();
         KernelSocket listening = KernelSocket.stream(KernelSocket.needsIpv6(wanted.getAddress()));
-        InetSocketAddress bound;
         boolean complete = false;
         try {
             config.socketOptions().applyTo(listening);
@@ -134,9 +140,24 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
             }
         }
         socket = listening;
-        announcement = Announcement.open(bound);
+        announce();
         state = State.LISTENING;
         wasActive = true;
+    }
+
+    private void announce() {
+        announcedNanos = System.nanoTime();
+        announcement = Announcement.open(bound);
+    }
+
+    /**
+     * Where servers share a port, the one that was there first has the name. When it has gone, clients that look for the
+     * name come as ordinary ones, and nothing tells of it: so it is tried again when somebody comes.
+     */
+    private void announceLate() {
+        if (announcement == null && System.nanoTime() - announcedNanos >= ANNOUNCE_AGAIN_NANOS) {
+            announce();
+        }
     }
 
     // ------------------------------------------------------------------------------------------- accepting
@@ -192,6 +213,7 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
                     handle.lastBytesRead(1);
                     handle.incMessagesRead(1);
                     readPending = false;
+                    announceLate();
                     pipeline.fireChannelRead(child);
                 }
             } while (state == State.LISTENING && handle.continueReading());

@@ -230,6 +230,15 @@ class SocketOptionTest {
             Peers.await(client.close());
         }
         Eventually.await(15_000, () -> second.get() - before + " of 10", () -> second.get() == before + 10);
+        // Its name is the other's now, for clients that look for one.
+        Eventually.await(15_000, () -> "clients find no server of this transport", () -> {
+            UcxSocketChannel client = (UcxSocketChannel) Peers.await(peers.client(new Inbox())
+                    .option(UcxChannelOption.CONNECT_MODE, UcxConnectMode.ANNOUNCED)
+                    .connect(Peers.loopback(port))).channel();
+            boolean found = !client.lane().equals("socket");
+            Peers.await(client.close());
+            return found;
+        });
         Peers.await(two.close());
     }
 
