@@ -35,6 +35,9 @@ public final class UcxIoHandler implements IoHandler {
     /** Netty's own default for the time in which an event loop ends; what a loop was told cannot be asked for. */
     private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(15);
 
+    /** How often a loop that spins looks whether a timer is due. */
+    private static final int IDLE_TURNS_PER_CLOCK_READ = 8;
+
     static {
         LoopShape.install(new IoLoopShape());
     }
@@ -50,10 +53,27 @@ public final class UcxIoHandler implements IoHandler {
     private static final class ContextTasks implements TaskView {
 
         private IoHandlerContext context;
+        /** Netty tells of tasks; that a timer is due it finds out by the clock. */
+        private volatile boolean added;
+        private int idleTurns;
 
         @Override
         public boolean isPending(boolean idle) {
+            // Reading the clock takes longer than an idle turn. The loop runs its timers after each turn in any case.
+            if (idle && !added && context.deadlineNanos() != -1 && ++idleTurns % IDLE_TURNS_PER_CLOCK_READ != 0) {
+                return false;
+            }
+            if (added) {
+                added = false;
+            }
             return !context.canBlock();
+        }
+
+        /** Any thread may call. */
+        void added() {
+            if (!added) {
+                added = true;
+            }
         }
 
         @Override
@@ -132,6 +152,7 @@ public final class UcxIoHandler implements IoHandler {
     /** Netty calls it for each task, also for those of the loop's own thread, which does not sleep. */
     @Override
     public void wakeup() {
+        tasks.added();
         if (!executor.isExecutorThread(Thread.currentThread())) {
             driver.wakeup();
         }

@@ -51,10 +51,12 @@ class HandlerTurnTest {
         private long deadlineNanos = -1;
         private long reportedNanos = -1;
         private Runnable whenAsked = () -> { };
+        private int asked;
 
         /** Asked twice in a turn that blocks: when it has found nothing to do, and right before it sleeps. */
         @Override
         public boolean canBlock() {
+            asked++;
             whenAsked.run();
             return !hasTasks;
         }
@@ -142,6 +144,28 @@ class HandlerTurnTest {
         context.deadlineNanos = System.nanoTime() + PAUSE_NANOS;
         turn(0);
         assertEquals(-1, context.reportedNanos, "waiting is not work");
+    }
+
+    /** It reads the clock if there is a timer, which takes longer than such a turn. */
+    @Test
+    void aTurnThatSpinsSeldomAsksWhetherATimerIsDue() {
+        UcxIoHandler spinning = UcxIoHandler.newFactory(UcxWaitStrategy.BUSY_SPIN).newHandler(new OwnThread());
+        try {
+            context.deadlineNanos = System.nanoTime() + TimeUnit.HOURS.toNanos(1);
+            for (int i = 0; i < 64; i++) {
+                spinning.run(context);
+            }
+            assertEquals(64 / 8, context.asked);
+            // Of a task it learns at once.
+            context.hasTasks = true;
+            spinning.wakeup();
+            spinning.run(context);
+            assertEquals(64 / 8 + 1, context.asked);
+            assertTrue(spinning.driver().isPending());
+        } finally {
+            spinning.prepareToDestroy();
+            spinning.destroy();
+        }
     }
 
     private void turnThatWorks() throws Exception {
