@@ -38,6 +38,11 @@ record ChannelEvents(UcxSocketChannel channel, ChannelInput input, ChannelOutput
     }
 
     @Override
+    public void faulted(Throwable cause) {
+        channel.faulted(cause);
+    }
+
+    @Override
     public void memoryReady() {
         memory.arrived();
     }

@@ -38,7 +38,11 @@ final class ChannelMemory implements Runnable, MemoryExchange.NotificationListen
     @Override
     public void run() {
         scheduled = false;
-        deliver();
+        try {
+            deliver();
+        } catch (RuntimeException | OutOfMemoryError e) {
+            channel.faulted(e);
+        }
     }
 
     /** The channel is closed: nobody runs what is scheduled if the loop ends as well. */

@@ -63,7 +63,7 @@ final class ChannelOutput implements Runnable {
         try {
             complete();
             channel.continueWriting();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
             channel.faulted(e);
         }
     }

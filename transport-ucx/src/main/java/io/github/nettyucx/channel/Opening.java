@@ -141,6 +141,12 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
         }
     }
 
+    /** {@inheritDoc} It has failed to fail. */
+    @Override
+    public final void faulted(Throwable cause) {
+        channel.faulted(cause);
+    }
+
     abstract void ready(int events) throws IOException;
 
     /** Takes what has come, until the socket has nothing more or this is over. */

@@ -222,6 +222,21 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
         @Override
         public void run() {
             scheduled = false;
+            try {
+                advance();
+            } catch (RuntimeException | OutOfMemoryError e) {
+                faulted(e);
+            }
+        }
+
+        @Override
+        public void faulted(Throwable cause) {
+            logger.warn("{} is closed because of an unexpected exception.", UcxDatagramChannel.this, cause);
+            pipeline().fireExceptionCaught(cause);
+            unsafe().close(unsafe().voidPromise());
+        }
+
+        private void advance() {
             if (!ended) {
                 ((DatagramUnsafe) unsafe()).flushNow();
             }

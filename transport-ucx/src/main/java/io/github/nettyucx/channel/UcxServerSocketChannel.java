@@ -7,7 +7,6 @@ import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.worker.ProgressEngine;
 import io.github.nettyucx.worker.SocketWatcher;
 import io.netty.channel.ChannelOutboundBuffer;
-import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.socket.ServerSocketChannel;
@@ -195,13 +194,29 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
         if (state != State.LISTENING || !readPending) {
             return;
         }
-        ChannelPipeline pipeline = pipeline();
-        RecvByteBufAllocator.Handle handle = null;
         Throwable failure = null;
         try {
-            handle = unsafe().recvBufAllocHandle();
-            handle.reset(config);
-            handle.attemptedBytesRead(1);
+            acceptAll();
+        } catch (Throwable t) {
+            // Connections still wait where it was for want of descriptors, or the application's allocator has thrown: the
+            // next read tries again. A ServerBootstrap pauses for a second before.
+            readPending = false;
+            failure = t;
+        }
+        pipeline().fireChannelReadComplete();
+        if (failure != null) {
+            pipeline().fireExceptionCaught(failure);
+        }
+        if (readPending && connectionsWait) {
+            schedule();
+        }
+    }
+
+    private void acceptAll() throws IOException {
+        RecvByteBufAllocator.Handle handle = unsafe().recvBufAllocHandle();
+        handle.reset(config);
+        handle.attemptedBytesRead(1);
+        try {
             do {
                 KernelSocket accepted = socket.accept();
                 if (accepted == null) {
@@ -214,24 +229,11 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
                     handle.incMessagesRead(1);
                     readPending = false;
                     announceLate();
-                    pipeline.fireChannelRead(child);
+                    pipeline().fireChannelRead(child);
                 }
             } while (state == State.LISTENING && handle.continueReading());
-        } catch (Throwable t) {
-            // Connections still wait where it was for want of descriptors, or the application's allocator has thrown: the
-            // next read tries again. A ServerBootstrap pauses for a second before.
-            readPending = false;
-            failure = t;
-        }
-        if (handle != null) {
+        } finally {
             handle.readComplete();
-        }
-        pipeline.fireChannelReadComplete();
-        if (failure != null) {
-            pipeline.fireExceptionCaught(failure);
-        }
-        if (readPending && connectionsWait) {
-            schedule();
         }
     }
 

@@ -27,6 +27,11 @@ public interface LaneListener {
         // Who never asks for memory, and has none, is not told.
     }
 
+    /** The lane has thrown what nobody expected, and cannot go on. */
+    default void faulted(Throwable cause) {
+        // Who has nothing to end has only the log.
+    }
+
     /** Of the channel's event loop, for other threads. */
     default Executor loop() {
         return Runnable::run;

@@ -137,9 +137,25 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
         ending = cause;
         half.worker().afterArrived(() -> {
             if (!closed) {
-                connection.peerGone(cause);
+                guarded(() -> connection.peerGone(cause));
             }
         });
+    }
+
+    @Override
+    public void faulted(Throwable cause) {
+        if (listener != null) {
+            listener.faulted(cause);
+        }
+    }
+
+    /** What is told by the worker is this channel's matter, and what that throws is as well. */
+    private void guarded(Runnable news) {
+        try {
+            news.run();
+        } catch (RuntimeException | OutOfMemoryError e) {
+            faulted(e);
+        }
     }
 
     void bytesOnControl() {
@@ -151,7 +167,7 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
 
     @Override
     public void endpointFailed(int status) {
-        connection.endpointFailed(status);
+        guarded(() -> connection.endpointFailed(status));
     }
 
     // ------------------------------------------------------------------------------------------- what the stream tells

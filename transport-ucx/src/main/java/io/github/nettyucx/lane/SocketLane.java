@@ -120,6 +120,13 @@ public final class SocketLane implements Lane {
         }
     }
 
+    @Override
+    public void faulted(Throwable cause) {
+        if (listener != null) {
+            listener.faulted(cause);
+        }
+    }
+
     void inputNews() {
         if (!closed && listener != null) {
             listener.inputReady();

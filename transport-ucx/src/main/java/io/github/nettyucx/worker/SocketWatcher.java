@@ -12,4 +12,9 @@ public interface SocketWatcher {
      *               {@code ERR}
      */
     void socketReady(int events);
+
+    /** What {@link #socketReady} has thrown, which has been logged: whatever has the socket cannot go on with it. */
+    default void faulted(Throwable cause) {
+        // Whose own affair it is.
+    }
 }

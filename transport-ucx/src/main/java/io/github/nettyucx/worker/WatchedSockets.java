@@ -139,6 +139,11 @@ final class WatchedSockets {
             watcher.socketReady(events);
         } catch (RuntimeException | OutOfMemoryError e) {
             logger.warn("A socket's events could not be dealt with.", e);
+            try {
+                watcher.faulted(e);
+            } catch (RuntimeException | OutOfMemoryError another) {
+                logger.warn("What has such a socket could not be ended.", another);
+            }
         }
     }
 }

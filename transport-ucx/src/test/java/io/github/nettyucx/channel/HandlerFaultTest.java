@@ -12,6 +12,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.FixedRecvByteBufAllocator;
@@ -121,6 +122,53 @@ class HandlerFaultTest {
         }
     }
 
+    @OnEachLane(lanes = Lane.SOCKET)
+    void aListenerWhoseAllocatorThrowsAtTheEndOfAReadGoesOn() throws Exception {
+        EventLoopGroup loops = TestLoops.newGroup(1);
+        Queue<Throwable> told = new ConcurrentLinkedQueue<>();
+        try {
+            Channel server = Peers.await(new ServerBootstrap().group(loops).channel(UcxServerSocketChannel.class)
+                    .option(ChannelOption.RCVBUF_ALLOCATOR, new UnfinishedReads())
+                    .handler(new ChannelInboundHandlerAdapter() {
+                        @Override
+                        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+                            told.add(cause);
+                        }
+                    }).childHandler(new ChannelInitializer<>() {
+                        @Override
+                        protected void initChannel(Channel channel) {
+                            // Without a handler.
+                        }
+                    }).bind(Peers.loopback(0))).channel();
+            for (int i = 0; i < 3; i++) {
+                Peers.await(new Bootstrap().group(loops).channel(UcxSocketChannel.class)
+                        .handler(new ChannelInboundHandlerAdapter()).connect(server.localAddress()));
+            }
+            assertTrue(told.size() >= 3, told::toString);
+        } finally {
+            end(loops);
+        }
+    }
+
+    /** Throws whenever it is told that a read is over. */
+    @SuppressWarnings("deprecation")
+    private static final class UnfinishedReads extends FixedRecvByteBufAllocator {
+
+        UnfinishedReads() {
+            super(1);
+        }
+
+        @Override
+        public Handle newHandle() {
+            return new DelegatingHandle(super.newHandle()) {
+                @Override
+                public void readComplete() {
+                    throw new IllegalStateException("a read never ends, as the test wants it");
+                }
+            };
+        }
+    }
+
     /** Throws when it is asked for its first handle. */
     @SuppressWarnings("deprecation")
     private static final class UnwillingAllocator extends FixedRecvByteBufAllocator {
@@ -165,6 +213,23 @@ class HandlerFaultTest {
             }
         } finally {
             end(loops);
+        }
+    }
+
+    /** As what its socket's events make it throw. */
+    @OnEachLane
+    void whatALaneThrowsEndsItsChannelAndNoOther() throws Exception {
+        try (Peers peers = new Peers()) {
+            Inbox faulty = new Inbox();
+            UcxServerSocketChannel server = peers.listen(Inbox::new);
+            UcxSocketChannel channel = peers.connect(server, faulty);
+            UcxSocketChannel other = peers.connect(server, new Inbox());
+            IllegalStateException thrown = new IllegalStateException("a lane cannot go on, as the test wants it");
+            channel.eventLoop().execute(() -> channel.connection().lane().faulted(thrown));
+            Peers.await(channel.closeFuture());
+            faulty.awaitInactive();
+            assertSame(thrown, faulty.exceptions().getFirst());
+            assertTrue(other.isActive());
         }
     }
 
