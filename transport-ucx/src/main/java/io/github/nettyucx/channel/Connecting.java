@@ -2,19 +2,25 @@
 package io.github.nettyucx.channel;
 
 import io.github.nettyucx.handshake.HandshakeFailure;
+import io.github.nettyucx.lane.Lane;
 import io.github.nettyucx.lane.LoopLanes;
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelPromise;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Queue;
 
-/** How a channel comes to its connection: whatever begins an {@link Opening}, and gives it up. */
+/** How a channel comes to its connection: it begins an {@link Opening}, gives it up, and takes what comes out of it. */
 final class Connecting {
 
     private final UcxSocketChannel channel;
     private final ChannelSocket socket;
     /** {@code null} unless one is under way. */
     private Opening opening;
+    /** The application has asked for a read while there was nothing to read from. */
+    private boolean readPending;
 
     Connecting(UcxSocketChannel channel, ChannelSocket socket) {
         this.channel = channel;
@@ -80,8 +86,83 @@ final class Connecting {
         }
     }
 
-    /** It is over, with a connection or without one. */
-    Opening ended() {
+    /** The application wants to read as soon as there is something to read from. */
+    void beginRead() {
+        readPending = true;
+    }
+
+    void cancelRead() {
+        readPending = false;
+    }
+
+    // ------------------------------------------------------------------------------------------- how it ends
+
+    /**
+     * The connection is made.
+     *
+     * @param reasons       why no better lane was taken
+     * @param silenceMillis that the peer's host may be silent for, as far as the lane has to see to it; 0 for no limit
+     * @param events        of the control socket so far
+     */
+    void opened(Lane lane, List<String> reasons, int silenceMillis, int events) {
+        Opening over = ended();
+        OpenConnection made = new OpenConnection(channel, lane, over.loop, silenceMillis, channel.writes());
+        channel.has(made);
+        if (channel.isDeclining()) {
+            channel.closing().opened(made);
+            if (channel.isLingering()) {
+                // The client may have gone with its last word, which is not told again.
+                lane.socketReady(events);
+            }
+            return;
+        }
+        channel.become(ChannelState.ACTIVE);
+        channel.wasActive = true;
+        channel.connectionMetrics().opened(reasons);
+        OrderlyExit.add(channel);
+        if (readPending) {
+            readPending = false;
+            made.input().beginRead();
+        }
+        boolean wanted = over.succeed();
+        channel.pipeline().fireChannelActive();
+        if (!wanted) {
+            channel.unsafe().close(channel.voidPromise());
+        } else if (channel.isReading()) {
+            lane.socketReady(events);
+            // What was flushed meanwhile, and what came while a read was pending.
+            channel.flushNow();
+            made.input().arrived();
+        }
+    }
+
+    /** The connection is made, and cannot be used. */
+    void openedInVain(Lane lane, Throwable cause) {
+        if (channel.connection() == null) {
+            lane.close(false);
+        }
+        channel.faulted(cause);
+    }
+
+    /**
+     * There is no connection.
+     *
+     * @param lastWords what the peer is still to be told, or {@code null} if there is nothing to be told
+     */
+    void failed(Queue<ByteBuf> lastWords) {
+        Opening over = ended();
+        if (lastWords != null) {
+            socket.bidFarewell(over.loop, lastWords, channel.eventLoop());
+        }
+        channel.closeSocket(false);
+        if (channel.isDeclining()) {
+            channel.closing().cut();
+        } else {
+            channel.become(ChannelState.UNCONNECTED);
+        }
+    }
+
+    private Opening ended() {
         Opening over = opening;
         opening = null;
         return over;

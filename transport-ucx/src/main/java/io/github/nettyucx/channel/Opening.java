@@ -31,7 +31,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * What a channel does while it connects: the control socket, the handshake over it, and the lane that comes out of it.
- * It ends with one call of {@link UcxSocketChannel#opened} or {@link UcxSocketChannel#openingFailed}, or is cancelled.
+ * It ends with one call of {@link Connecting#opened} or {@link Connecting#failed}, or is cancelled.
  */
 abstract class Opening implements SocketWatcher, Handshake.Owner {
 
@@ -270,11 +270,11 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
         end(true);
         try {
             // What has been seen and not been taken will not be told again.
-            channel.opened(lane, reasons, silenceMillis, seen | Epoll.IN | Epoll.OUT);
+            channel.connecting().opened(lane, reasons, silenceMillis, seen | Epoll.IN | Epoll.OUT);
         } catch (RuntimeException | OutOfMemoryError e) {
             // This is over: whoever waits for it would hear of nothing.
             try {
-                channel.openedInVain(lane, e);
+                channel.connecting().openedInVain(lane, e);
             } finally {
                 told(new IOException("the connection could not be used: " + e, e));
             }
@@ -323,7 +323,7 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
             }
             end(false);
             channel.connectionMetrics().failed(reason, remote(), cause);
-            channel.openingFailed(refusing ? words : null);
+            channel.connecting().failed(refusing ? words : null);
             told(cause);
         }
     }

@@ -2,14 +2,12 @@
 package io.github.nettyucx.channel;
 
 import io.github.nettyucx.handshake.HandshakeFailure;
-import io.github.nettyucx.lane.Lane;
 import io.github.nettyucx.lane.LoopLanes;
 import io.github.nettyucx.memory.UcxMemory;
 import io.github.nettyucx.memory.UcxMemoryException;
 import io.github.nettyucx.memory.UcxRemoteMemory;
 import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.wire.Traffic;
-import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
@@ -26,7 +24,6 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.util.List;
-import java.util.Queue;
 import java.util.concurrent.Executor;
 
 /**
@@ -54,8 +51,6 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     private OpenConnection connection;
     private final Closing closing = new Closing(this);
     private int channelId;
-    /** The application has asked for a read while there was nothing to read from. */
-    private boolean readBeforeConnect;
     /** Netty's, which takes it from the channel when that closes; {@code null} if it is empty for good. */
     private ChannelOutboundBuffer writes;
     private final ConnectionMetrics metrics = new ConnectionMetrics(this);
@@ -198,70 +193,16 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         channelId = id;
     }
 
-    /**
-     * The connection is made.
-     *
-     * @param reasons why no better lane was taken
-     * @param silenceMillis that the peer's host may be silent for, as far as the lane has to see to it; 0 for no limit
-     * @param events  of the control socket so far
-     */
-    void opened(Lane made, List<String> reasons, int silenceMillis, int events) {
-        Opening opened = connecting.ended();
-        connection = new OpenConnection(this, made, loop, silenceMillis, writes);
-        laneName = made.name();
-        transports = made.transports();
-        if (state == ChannelState.DECLINING) {
-            closing.opened(connection);
-            if (isLingering()) {
-                // The client may have gone with its last word, which is not told again.
-                made.socketReady(events);
-            }
-            return;
-        }
-        state = ChannelState.ACTIVE;
-        wasActive = true;
-        metrics.opened(reasons);
-        OrderlyExit.add(this);
-        if (readBeforeConnect) {
-            readBeforeConnect = false;
-            connection.input().beginRead();
-        }
-        boolean wanted = opened.succeed();
-        pipeline().fireChannelActive();
-        if (!wanted) {
-            unsafe().close(voidPromise());
-        } else if (state == ChannelState.ACTIVE) {
-            made.socketReady(events);
-            // What was flushed meanwhile, and what came while a read was pending.
-            ((UcxSocketUnsafe) unsafe()).flushNow();
-            connection.input().arrived();
-        }
+    /** There is a connection, wanted or not. */
+    void has(OpenConnection made) {
+        connection = made;
+        laneName = made.lane().name();
+        transports = made.lane().transports();
     }
 
-    /** The connection is made, and cannot be used. */
-    void openedInVain(Lane made, Throwable cause) {
-        if (connection == null) {
-            made.close(false);
-        }
-        faulted(cause);
-    }
-
-    /**
-     * There is no connection.
-     *
-     * @param lastWords what the peer is still to be told, or {@code null} if there is nothing to be told
-     */
-    void openingFailed(Queue<ByteBuf> lastWords) {
-        connecting.ended();
-        if (lastWords != null) {
-            socket.bidFarewell(loop, lastWords, eventLoop());
-        }
-        closeSocket(false);
-        if (state == ChannelState.DECLINING) {
-            closing.cut();
-        } else {
-            state = ChannelState.UNCONNECTED;
-        }
+    /** Whether it was closed while it was connecting. */
+    boolean isDeclining() {
+        return state == ChannelState.DECLINING;
     }
 
     private final class UcxSocketUnsafe extends AbstractUnsafe {
@@ -326,13 +267,13 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         if (connection != null) {
             connection.input().beginRead();
         } else {
-            readBeforeConnect = true;
+            connecting.beginRead();
         }
     }
 
     @Override
     void cancelRead() {
-        readBeforeConnect = false;
+        connecting.cancelRead();
         if (connection != null) {
             connection.input().cancelRead();
         }
@@ -377,7 +318,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     /** The connection is lost: fails what waits to be sent. */
     void failWaiting() {
         if (state == ChannelState.ACTIVE && !isDrained()) {
-            ((UcxSocketUnsafe) unsafe()).flushNow();
+            flushNow();
         }
     }
 
@@ -393,11 +334,16 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         halfClose.advance();
     }
 
+    /** Also while the connection is being opened. */
+    void flushNow() {
+        ((UcxSocketUnsafe) unsafe()).flushNow();
+    }
+
     void continueWriting() {
         if (isLingering()) {
             closing.advance();
         } else if (state == ChannelState.ACTIVE) {
-            ((UcxSocketUnsafe) unsafe()).flushNow();
+            flushNow();
             halfClose.advance();
         }
     }
@@ -467,7 +413,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         }
     }
 
-    private void closeSocket(boolean reset) {
+    void closeSocket(boolean reset) {
         if (connection != null) {
             connection.close(reset);
         }
@@ -491,6 +437,19 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
     /** A failed connect, named as Netty names it. */
     Throwable annotated(Throwable cause, SocketAddress address) {
         return ((UcxSocketUnsafe) unsafe()).annotated(cause, address);
+    }
+
+    Connecting connecting() {
+        return connecting;
+    }
+
+    Closing closing() {
+        return closing;
+    }
+
+    /** {@code null} if it is empty for good. */
+    ChannelOutboundBuffer writes() {
+        return writes;
     }
 
     /** Of a channel that has been open. Only for its loop. */
