@@ -187,8 +187,10 @@ class ChurnTest {
         }
     }
 
-    /** The server closes its side of the last connections when its loop has read of their end. */
-    /** Same-host workers go when they have been unused for a second. */
+    /**
+     * The server closes its side of the last connections when its loop has read of their end. Same-host workers go when
+     * they have been unused for a second.
+     */
     private void settle(Channel server) throws Exception {
         EventLoop serving = server.eventLoop();
         EventLoop connecting = TestLoops.first(peers.clientGroup);

@@ -23,6 +23,7 @@ import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.slf4j.LoggerFactory;
 
 import java.nio.ByteBuffer;
@@ -64,6 +65,16 @@ class HandlerFaultTest {
 
     @OnEachLane(lanes = {Lane.SHM, Lane.SOCKET}, timeoutSeconds = 180)
     void whateverThrowsItIsAsWithNio() throws Exception {
+        compareAll();
+    }
+
+    @Tag("faults")
+    @OnEachLane(lanes = Lane.TCP, timeoutSeconds = 180)
+    void whateverThrowsItIsAsWithNioOverUcxsTcp() throws Exception {
+        compareAll();
+    }
+
+    private void compareAll() throws Exception {
         EventLoopGroup nio = new NioEventLoopGroup(2);
         EventLoopGroup ucx = TestLoops.newGroup(2);
         // Most of the time of an exchange is waiting for what shall not happen.

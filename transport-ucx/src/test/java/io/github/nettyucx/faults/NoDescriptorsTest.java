@@ -127,6 +127,15 @@ class NoDescriptorsTest {
     @Tag("in-every-build")
     @OnEachLane(lanes = {Lane.SHM, Lane.SOCKET}, timeoutSeconds = 120)
     void aServerWhosePortIsFloodedRecovers() throws Exception {
+        floodAndRecover();
+    }
+
+    @OnEachLane(lanes = Lane.TCP, timeoutSeconds = 120)
+    void aServerOfUcxsTcpWhosePortIsFloodedRecovers() throws Exception {
+        floodAndRecover();
+    }
+
+    private static void floodAndRecover() throws Exception {
         List<Socket> strangers = new ArrayList<>();
         try (Child server = Child.start(
                 limitedTo(FLOODED_LIMIT), List.of(), EchoMain.class, HANDSHAKE_TIMEOUT_MILLIS)) {
