@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.worker;
+
+import io.github.nettyucx.socket.Epoll;
+import io.github.nettyucx.socket.KernelSocket;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+/**
+ * In which turns a loop looks at its sockets, and who is told. The socket has something to tell all the time, so that each
+ * look is seen by what it finds.
+ */
+class WatchedSocketsTest {
+
+    private static final int TURNS_PER_LOOK = 256;
+    private static final int TURNS_OF_WORK = 256;
+
+    private Epoll epoll;
+    private WatchedSockets sockets;
+    private KernelSocket socket;
+    private int told;
+
+    @BeforeEach
+    void watch() throws IOException {
+        epoll = new Epoll();
+        sockets = new WatchedSockets(epoll);
+        // One that is not connected says so as long as it is asked.
+        socket = KernelSocket.stream(false);
+        sockets.watch(socket, Epoll.OUT, events -> told++);
+    }
+
+    @AfterEach
+    void close() {
+        socket.close();
+        epoll.close();
+    }
+
+    /** @return the turns in which the loop looked, counted from 1 */
+    private List<Integer> looks(int turns, int workInEach, boolean spins) {
+        List<Integer> looks = new ArrayList<>();
+        for (int turn = 1; turn <= turns; turn++) {
+            if (sockets.poll(workInEach, spins) > 0) {
+                looks.add(turn);
+            }
+        }
+        return looks;
+    }
+
+    /** So many looks, one in each turn, and then no other before the turn that has this number. */
+    private void assertLooksInEachTurnAndThenIn(int inEach, int next) {
+        assertEquals(inEach, looks(inEach, 0, true).size(), "looks while there is work");
+        assertEquals(List.of(next), looks(next, 0, true));
+    }
+
+    @Test
+    void aLoopThatSpinsLooksInEvery256thTurn() {
+        assertEquals(List.of(TURNS_PER_LOOK, 2 * TURNS_PER_LOOK, 3 * TURNS_PER_LOOK),
+                looks(4 * TURNS_PER_LOOK - 1, 0, true));
+        assertEquals(3, told);
+    }
+
+    @Test
+    void oneThatSleepsLooksInEveryTurn() {
+        assertEquals(TURNS_PER_LOOK, looks(TURNS_PER_LOOK, 0, false).size());
+        assertEquals(TURNS_PER_LOOK, told);
+    }
+
+    /** Four messages count for a turn, and less for none. */
+    @ParameterizedTest
+    @CsvSource({"3, 256", "4, 128", "7, 128", "8, 86", "28, 32", "1020, 1"})
+    void turnsInWhichMuchIsDoneCountForMore(int work, int turns) {
+        assertEquals(List.of(turns, 2 * turns), looks(2 * turns, work, true));
+    }
+
+    @Test
+    void whileBytesGoOverSocketsItLooksInEveryTurn() {
+        sockets.noteWork();
+        assertLooksInEachTurnAndThenIn(TURNS_OF_WORK, TURNS_PER_LOOK);
+    }
+
+    /** They are counted from the last of these bytes on, and the turns before them are not forgotten. */
+    @Test
+    void workThatGoesOnIsFollowedAsLong() {
+        assertEquals(List.of(), looks(56, 0, true));
+        sockets.noteWork();
+        assertEquals(100, looks(100, 0, true).size());
+        sockets.noteWork();
+        assertLooksInEachTurnAndThenIn(TURNS_OF_WORK, TURNS_PER_LOOK - 56);
+    }
+
+    @Test
+    void afterALongTurnItLooksOnce() {
+        assertEquals(List.of(), looks(TURNS_PER_LOOK - 1, 0, true));
+        sockets.noteBusy();
+        assertEquals(List.of(1, 1 + TURNS_PER_LOOK), looks(1 + TURNS_PER_LOOK, 0, true));
+    }
+
+    /** And the turns to the next look go on. */
+    @Test
+    void whatASleepHasFoundIsToldWithoutAnotherLook() throws IOException {
+        assertEquals(List.of(), looks(56, 0, true));
+        sockets.fetched(epoll.await(0));
+        assertEquals(List.of(1, 1 + TURNS_PER_LOOK - 56), looks(1 + TURNS_PER_LOOK - 56, 0, true));
+        assertEquals(2, told);
+    }
+
+    @Test
+    void withoutSocketsItDoesNotLook() throws IOException {
+        sockets.unwatch(socket);
+        // Somebody else's in the same epoll: a look would find it.
+        epoll.add(socket.fd(), Epoll.OUT, 0);
+        assertEquals(List.of(), looks(2 * TURNS_PER_LOOK, 0, false));
+        sockets.noteWork();
+        assertEquals(List.of(), looks(TURNS_OF_WORK, 0, true));
+    }
+
+    /** A socket's number may be another one's by the time that its events are told. */
+    @Test
+    void lateEventsFindNobody() throws IOException {
+        int events = epoll.await(0);
+        assertEquals(1, events);
+        sockets.unwatch(socket);
+        sockets.watch(socket, Epoll.OUT, another -> told += 100);
+        sockets.fetched(events);
+        sockets.poll(0, true);
+        assertEquals(0, told);
+        sockets.poll(0, false);
+        assertEquals(100, told);
+    }
+
+    @Test
+    void somebodyElseIsToldFromThenOn() {
+        sockets.rewatch(socket, events -> told += 100);
+        sockets.poll(0, false);
+        assertEquals(100, told);
+    }
+
+    @Test
+    void whoeverThrowsKeepsNobodyFromBeingTold() throws IOException {
+        try (KernelSocket other = KernelSocket.stream(false)) {
+            sockets.rewatch(socket, events -> fail());
+            sockets.watch(other, Epoll.OUT, events -> fail());
+            assertEquals(2, sockets.poll(0, false));
+            assertEquals(2, told);
+            sockets.unwatch(other);
+        }
+    }
+
+    private void fail() {
+        told++;
+        throw new IllegalStateException("of the test");
+    }
+}
