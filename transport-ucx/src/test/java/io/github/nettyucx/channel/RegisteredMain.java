@@ -34,8 +34,18 @@ final class RegisteredMain {
     private RegisteredMain() {
     }
 
-    /** @param arguments the seed, and how many transfers */
+    /** @param arguments the seed, and how many transfers; or the least size of what is sent from where it lies */
     public static void main(String[] arguments) throws Exception {
+        if (arguments.length == 1) {
+            copiedBelow(Integer.parseInt(arguments[0]));
+        } else {
+            transferAndEnd(arguments);
+        }
+        System.out.println(PASSED);
+        System.exit(0);
+    }
+
+    private static void transferAndEnd(String[] arguments) throws Exception {
         SplittableRandom random = new SplittableRandom(Long.parseLong(arguments[0]));
         for (int i = Integer.parseInt(arguments[1]); i > 0; i--) {
             long seed = random.nextLong();
@@ -48,8 +58,39 @@ final class RegisteredMain {
         }
         releasedLate();
         closedInFlight();
-        System.out.println(PASSED);
-        System.exit(0);
+    }
+
+    private static void copiedBelow(int bound) throws Exception {
+        AtomicLong received = new AtomicLong();
+        try (Peers peers = new Peers()) {
+            Channel server = peers.listen(() -> new ChannelInboundHandlerAdapter() {
+                @Override
+                public void channelRead(ChannelHandlerContext context, Object message) {
+                    received.addAndGet(((ByteBuf) message).readableBytes());
+                    ((ByteBuf) message).release();
+                }
+            });
+            UcxSocketChannel client = peers.connect(server, new ChannelInboundHandlerAdapter());
+            long copied = registeredOperations(peers, client, received, bound - 1);
+            check(copied == PIECES, copied + " of " + PIECES + " buffers below the bound were copied");
+            long copiedAtTheBound = registeredOperations(peers, client, received, bound);
+            check(copiedAtTheBound == 0, copiedAtTheBound + " of " + PIECES + " buffers at the bound were copied");
+        }
+        checkNothingLeft("after the sizes");
+    }
+
+    /** @return how many of the messages went from memory that the client's loop has registered */
+    private static long registeredOperations(Peers peers, UcxSocketChannel client, AtomicLong received, int size)
+            throws Exception {
+        UcxEventLoopGroup clients = (UcxEventLoopGroup) peers.clientGroup;
+        long before = clients.metrics().worker(WorkerCounter.REGISTERED_OPERATIONS);
+        long expected = received.get() + (long) PIECES * size;
+        for (int i = 0; i < PIECES; i++) {
+            // One at a time: several would be copied together.
+            Peers.await(client.writeAndFlush(UnpooledByteBufAllocator.DEFAULT.directBuffer(size).writeZero(size)));
+        }
+        Eventually.await(60_000, () -> received + " bytes have come of " + expected, () -> received.get() >= expected);
+        return clients.metrics().worker(WorkerCounter.REGISTERED_OPERATIONS) - before;
     }
 
     private static void releasedLate() throws Exception {

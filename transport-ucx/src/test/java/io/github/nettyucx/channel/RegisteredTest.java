@@ -27,8 +27,20 @@ class RegisteredTest {
     void everyByteArrivesAndNothingIsLeft(Lane lane, String threshold) throws Exception {
         long seed = SEED != null ? SEED : new SplittableRandom().nextLong() >>> 1;
         // The bundled UCX: earlier releases make no rendezvous.
-        ProcessBuilder program = new ProcessBuilder(LaneJvm.command(lane, List.of("-Xmx512m",
-                "-Dio.github.nettyucx.registration=always"), RegisteredMain.class, seed + "", TRANSFERS + ""));
+        run(lane, threshold, "with -Dio.github.nettyucx.test.seed=" + seed, "-Xmx512m", seed + "", TRANSFERS + "");
+    }
+
+    /** By the operations on memory that the loop has registered: a copy is one, and the application's buffer is not. */
+    @ParameterizedTest
+    @CsvSource({"SHM, 65536", "SHM, 20000", "TCP, 20000"})
+    void whatIsSmallerThanTheBoundIsCopiedAndWhatIsNotIsSentFromWhereItLies(Lane lane, int bound) throws Exception {
+        run(lane, "inf", "with this bound", "-Dio.github.nettyucx.registrationMin=" + bound, bound + "");
+    }
+
+    private static void run(Lane lane, String threshold, String what, String option, String... arguments)
+            throws Exception {
+        ProcessBuilder program = new ProcessBuilder(LaneJvm.command(lane, List.of(option,
+                "-Dio.github.nettyucx.registration=always"), RegisteredMain.class, arguments));
         program.environment().put("UCX_RNDV_THRESH", threshold);
         Process process = program.redirectErrorStream(true).start();
         String output;
@@ -37,7 +49,7 @@ class RegisteredTest {
         } finally {
             process.destroyForcibly();
         }
-        assertEquals(0, process.waitFor(), () -> "with -Dio.github.nettyucx.test.seed=" + seed + ": " + output);
+        assertEquals(0, process.waitFor(), () -> what + ": " + output);
         assertTrue(output.lines().anyMatch(RegisteredMain.PASSED::equals), output);
     }
 }
