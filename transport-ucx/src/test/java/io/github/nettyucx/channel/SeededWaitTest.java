@@ -3,8 +3,14 @@ package io.github.nettyucx.channel;
 
 import org.junit.jupiter.api.Test;
 
+import java.util.SplittableRandom;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 /**
- * A loop's turns and its sleep, with other threads and UCX in between at every point where they could be.
+ * A loop's turns and its sleep, with other threads and UCX in between at every point where they could be: one half of the
+ * seeds the same in each run, the other half new ones.
  * <p>
  * {@code -Dio.github.nettyucx.test.seeds=1000000} tries more of them, and {@code -Dio.github.nettyucx.test.seed=N}
  * a single one, telling everything that happens.
@@ -20,9 +26,19 @@ class SeededWaitTest {
             new SeededWait(SEED, true).run();
             return;
         }
+        run(1, SEEDS / 2);
+    }
+
+    @Test
+    void nothingElseIsSleptThrough() {
+        assumeTrue(SEED == null, "a single seed was asked for");
+        run(new SplittableRandom().nextLong(1L << 48), SEEDS - SEEDS / 2);
+    }
+
+    private static void run(long base, int count) {
         long sleeps = 0;
         long start = System.nanoTime();
-        for (long seed = 1; seed <= SEEDS; seed++) {
+        for (long seed = base; seed < base + count; seed++) {
             try {
                 SeededWait wait = new SeededWait(seed, false);
                 wait.run();
@@ -32,7 +48,9 @@ class SeededWaitTest {
                         + "): " + t.getMessage(), t);
             }
         }
-        System.out.println(SEEDS + " seeds, " + sleeps + " sleeps in "
+        System.out.println(count + " seeds from " + base + " on, " + sleeps + " sleeps in "
                 + (System.nanoTime() - start) / 1_000_000 + " ms");
+        // Runs that never sleep would show nothing.
+        assertTrue(sleeps >= count, "only " + sleeps + " sleeps");
     }
 }
