@@ -10,6 +10,7 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 
 import java.nio.channels.NotYetConnectedException;
+import java.util.concurrent.RejectedExecutionException;
 
 /** Tells the application what happens to its memory and with the peer's, when the messages of a turn have been taken. */
 final class ChannelMemory implements Runnable, MemoryExchange.NotificationListener {
@@ -64,14 +65,19 @@ final class ChannelMemory implements Runnable, MemoryExchange.NotificationListen
     /** From any thread. @param key that nobody changes any more */
     static Future<UcxRemoteMemory> open(UcxSocketChannel channel, byte[] key) {
         Promise<UcxRemoteMemory> promise = channel.eventLoop().newPromise();
-        channel.eventLoop().execute(() -> {
-            OpenConnection connection = channel.connection();
-            if (connection == null) {
-                promise.tryFailure(new NotYetConnectedException());
-            } else {
-                connection.memory().open(key, promise);
-            }
-        });
+        try {
+            channel.eventLoop().execute(() -> {
+                OpenConnection connection = channel.connection();
+                if (connection == null) {
+                    promise.tryFailure(new NotYetConnectedException());
+                } else {
+                    connection.memory().open(key, promise);
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            // The loop has ended, and the channel with it.
+            promise.tryFailure(e);
+        }
         return promise;
     }
 

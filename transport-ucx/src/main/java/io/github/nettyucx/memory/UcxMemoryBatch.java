@@ -2,12 +2,14 @@
 package io.github.nettyucx.memory;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * Operations on a peer's memory that are begun together: one task for the event loop, and one future. They take effect as
@@ -17,6 +19,8 @@ public final class UcxMemoryBatch {
 
     private final UcxRemoteMemory memory;
     private final List<Runnable> operations = new ArrayList<>();
+    /** Until they are handed over. */
+    private final List<ByteBuf> sources = new ArrayList<>();
     private final Promise<Void> promise;
     private final UcxCompletion completion = (id, value, cause) -> completed(cause);
     private boolean submitted;
@@ -31,26 +35,29 @@ public final class UcxMemoryBatch {
     /** @param source released when it is not needed any more; it is never if the batch is not submitted */
     public UcxMemoryBatch put(long offset, ByteBuf source) {
         Objects.requireNonNull(source, "source");
-        return add(() -> memory.put(offset, source, completion, 0));
+        return add(() -> memory.put(offset, source, completion, 0), source);
     }
 
     /** @param source as for {@link #put} */
     public UcxMemoryBatch putAndNotify(long offset, ByteBuf source, long notification) {
         Objects.requireNonNull(source, "source");
-        return add(() -> memory.putAndNotify(offset, source, notification, completion, 0));
+        return add(() -> memory.putAndNotify(offset, source, notification, completion, 0), source);
     }
 
     /** @param index of the first byte in the target, whose indexes stay as they are */
     public UcxMemoryBatch get(long offset, ByteBuf target, int index, int length) {
         Objects.checkFromIndexSize(index, length, target.capacity());
-        return add(() -> memory.get(offset, target, index, length, completion, 0));
+        return add(() -> memory.get(offset, target, index, length, completion, 0), null);
     }
 
-    private UcxMemoryBatch add(Runnable operation) {
+    private UcxMemoryBatch add(Runnable operation, ByteBuf source) {
         if (submitted) {
             throw new IllegalStateException("the batch has been submitted");
         }
         operations.add(operation);
+        if (source != null) {
+            sources.add(source);
+        }
         return this;
     }
 
@@ -62,8 +69,14 @@ public final class UcxMemoryBatch {
         submitted = true;
         if (memory.executor().inEventLoop()) {
             begin();
-        } else {
+            return promise;
+        }
+        try {
             memory.executor().execute(this::begin);
+        } catch (RejectedExecutionException e) {
+            // The loop has ended.
+            sources.forEach(ReferenceCountUtil::safeRelease);
+            promise.tryFailure(e);
         }
         return promise;
     }
@@ -71,7 +84,14 @@ public final class UcxMemoryBatch {
     private void begin() {
         // One more, so that it is not over before the last has begun.
         left = operations.size() + 1;
-        operations.forEach(Runnable::run);
+        for (Runnable operation : operations) {
+            try {
+                operation.run();
+            } catch (RuntimeException e) {
+                // Such as a target that has been released; the others are begun.
+                completed(e);
+            }
+        }
         completed(null);
     }
 

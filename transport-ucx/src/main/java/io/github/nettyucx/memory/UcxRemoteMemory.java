@@ -5,6 +5,7 @@ import io.github.nettyucx.memory.UcxMemoryException.Reason;
 import io.github.nettyucx.ucp.NativeMemory;
 import io.github.nettyucx.worker.Attachment;
 import io.netty.buffer.ByteBuf;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
@@ -13,6 +14,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -90,7 +92,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
      */
     public Future<Void> put(long offset, ByteBuf source) {
         Promise<Void> promise = executor.newPromise();
-        run(() -> put(offset, source, toVoid(promise), 0));
+        run(() -> put(offset, source, toVoid(promise), 0), promise, source);
         return promise;
     }
 
@@ -102,7 +104,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
      */
     public Future<Void> putAndNotify(long offset, ByteBuf source, long notification) {
         Promise<Void> promise = executor.newPromise();
-        run(() -> putAndNotify(offset, source, notification, toVoid(promise), 0));
+        run(() -> putAndNotify(offset, source, notification, toVoid(promise), 0), promise, source);
         return promise;
     }
 
@@ -125,7 +127,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
             } else {
                 promise.tryFailure(cause);
             }
-        }, 0));
+        }, 0), promise, null);
         return promise;
     }
 
@@ -137,7 +139,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
      */
     public Future<Long> fetchAndAdd(long offset, long delta) {
         Promise<Long> promise = executor.newPromise();
-        run(() -> fetchAndAdd(offset, delta, toLong(promise), 0));
+        run(() -> fetchAndAdd(offset, delta, toLong(promise), 0), promise, null);
         return promise;
     }
 
@@ -149,7 +151,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
      */
     public Future<Long> compareAndSwap(long offset, long expected, long update) {
         Promise<Long> promise = executor.newPromise();
-        run(() -> compareAndSwap(offset, expected, update, toLong(promise), 0));
+        run(() -> compareAndSwap(offset, expected, update, toLong(promise), 0), promise, null);
         return promise;
     }
 
@@ -159,7 +161,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
      */
     public Future<Void> flush() {
         Promise<Void> promise = executor.newPromise();
-        run(() -> flush(toVoid(promise), 0));
+        run(() -> flush(toVoid(promise), 0), promise, null);
         return promise;
     }
 
@@ -168,11 +170,26 @@ public final class UcxRemoteMemory implements AutoCloseable {
         return new UcxMemoryBatch(this);
     }
 
-    private void run(Runnable operation) {
+    /** @param source released if there is no loop any more that could begin the operation; or {@code null} */
+    private void run(Runnable operation, Promise<?> promise, ByteBuf source) {
         if (executor.inEventLoop()) {
             operation.run();
-        } else {
-            executor.execute(operation);
+            return;
+        }
+        try {
+            executor.execute(() -> begin(operation, promise));
+        } catch (RejectedExecutionException e) {
+            ReferenceCountUtil.safeRelease(source);
+            promise.tryFailure(e);
+        }
+    }
+
+    /** In a task nobody else would learn what it throws. */
+    private static void begin(Runnable operation, Promise<?> promise) {
+        try {
+            operation.run();
+        } catch (RuntimeException e) {
+            promise.tryFailure(e);
         }
     }
 
@@ -356,8 +373,12 @@ public final class UcxRemoteMemory implements AutoCloseable {
     public void close() {
         if (executor.inEventLoop()) {
             access.close(this);
-        } else if (!executor.isShuttingDown()) {
-            executor.execute(() -> access.close(this));
+        } else {
+            try {
+                executor.execute(() -> access.close(this));
+            } catch (RejectedExecutionException e) {
+                // The loop has ended, and the channel with it.
+            }
         }
     }
 

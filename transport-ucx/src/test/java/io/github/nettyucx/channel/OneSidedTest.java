@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
 
@@ -284,6 +285,15 @@ class OneSidedTest {
             assertInstanceOf(IOException.class, Peers.awaitFailure(other.put(0, direct(randomBytes(8)))));
             assertInstanceOf(IOException.class, Peers.awaitFailure(other.flush()));
             assertArrayEquals(new byte[4096], bytes(memory));
+        }
+    }
+
+    @OnEachLane(linksOnly = true)
+    void nothingCanBeOpenedAfterTheLoopsEnd() throws Exception {
+        try (UcxMemory memory = UcxMemory.allocate(4096, ALL)) {
+            pair.close();
+            assertInstanceOf(RejectedExecutionException.class,
+                    Peers.awaitFailure(pair.channel.openMemory(memory.exportKey())));
         }
     }
 

@@ -6,6 +6,9 @@ import io.github.nettyucx.wire.Tag;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.IllegalReferenceCountException;
+import io.netty.util.concurrent.DefaultEventExecutor;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ImmediateEventExecutor;
 import io.netty.util.concurrent.Promise;
 import org.junit.jupiter.api.Test;
@@ -19,9 +22,12 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -120,6 +126,41 @@ class MemoryTurnTest extends MemoryFixture {
         assertEquals(1, port.sent.size());
         assertEquals(MemoryFrame.CLOSE, port.sent.getFirst().bytes()[0]);
         assertEquals(1, ByteBuffer.wrap(port.sent.getFirst().bytes()).getInt(4));
+    }
+
+    @Test
+    void whatIsBegunAfterTheLoopsEndFailsAndGivesItsBuffersBack() {
+        start();
+        EventExecutor ended = new DefaultEventExecutor();
+        ended.shutdownGracefully(0, 0, TimeUnit.SECONDS).syncUninterruptibly();
+        ended.terminationFuture().syncUninterruptibly();
+        UcxRemoteMemory remote = new UcxRemoteMemory(exchange.access(), ended, 3, LENGTH, UcxMemoryRight.ALL_BITS, null);
+        ByteBuf buffer = Unpooled.directBuffer(8).writeLong(1);
+        List<Future<?>> futures = List.of(
+                remote.put(0, buffer.retainedSlice()),
+                remote.putAndNotify(0, buffer.retainedSlice(), 1),
+                remote.get(0, buffer, 8),
+                remote.fetchAndAdd(0, 1),
+                remote.compareAndSwap(0, 1, 1),
+                remote.flush(),
+                remote.batch().put(0, buffer.retainedSlice()).putAndNotify(0, buffer.retainedSlice(), 1)
+                        .get(0, buffer, 0, 8).submit());
+        for (Future<?> future : futures) {
+            assertInstanceOf(RejectedExecutionException.class, future.cause());
+        }
+        assertEquals(1, buffer.refCnt());
+        buffer.release();
+        remote.close();
+    }
+
+    @Test
+    void aBatchWithATargetThatHasBeenReleasedFails() {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        ByteBuf target = Unpooled.directBuffer(8);
+        UcxMemoryBatch batch = remote.batch().get(0, target, 0, 8);
+        target.release();
+        assertInstanceOf(IllegalReferenceCountException.class, batch.submit().cause());
     }
 
     @Test
