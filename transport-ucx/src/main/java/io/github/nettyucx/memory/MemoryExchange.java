@@ -263,8 +263,8 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     @Override
     public boolean poll() {
         if (end == null) {
-            poll(asked);
-            poll(answers);
+            failedIf(asked.poll());
+            failedIf(answers.poll());
             try {
                 serving.poll();
                 access.poll();
@@ -290,11 +290,10 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
 
     /** Gives back what the peer has taken since this turn began. */
     void pollAnswers() {
-        poll(answers);
+        failedIf(answers.pollAll());
     }
 
-    private void poll(Sends sends) {
-        int status = sends.poll();
+    private void failedIf(int status) {
         if (status < 0) {
             failed(status);
         }

@@ -11,6 +11,12 @@ import java.util.Arrays;
  */
 final class Requests {
 
+    /**
+     * How many that have not completed one look meets. Those behind them are left for a later turn: a peer can have
+     * thousands under way, and UCX completes them in their order, or nearly so.
+     */
+    private static final int PATIENCE = 4;
+
     private static final int NONE = -1;
     private static final int IN_PROGRESS = 1;
 
@@ -26,6 +32,7 @@ final class Requests {
     private int count;
     /** Where the look at them goes on. */
     private int cursor = NONE;
+    private int patience;
     private int status;
 
     Requests(EndpointPort port) {
@@ -67,14 +74,24 @@ final class Requests {
         return slot;
     }
 
-    /** Begins to look which have completed. */
+    /** Begins to look which have completed, from the oldest on, until some in their way have not. */
     void begin() {
+        begin(PATIENCE);
+    }
+
+    /** The same, of all. */
+    void beginAll() {
+        begin(Integer.MAX_VALUE);
+    }
+
+    private void begin(int unfinished) {
         cursor = oldest;
+        patience = unfinished;
     }
 
     /** @return the slot of the next one that has completed, and has been given back to UCX; negative: there is none */
     int nextCompleted() {
-        while (cursor != NONE) {
+        while (cursor != NONE && patience > 0) {
             int slot = cursor;
             cursor = next[slot];
             status = port.status(requests[slot]);
@@ -83,6 +100,7 @@ final class Requests {
                 remove(slot);
                 return slot;
             }
+            patience--;
         }
         return NONE;
     }

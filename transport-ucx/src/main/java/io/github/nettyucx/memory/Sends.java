@@ -59,14 +59,24 @@ final class Sends {
     }
 
     /**
-     * Looks which UCX has completed. An owner that is released can have the application close the channel, which
+     * Looks which of the oldest UCX has completed. An owner that is released can have the application close the channel, which
      * {@linkplain #abandon abandons} the others.
      *
      * @return why one has failed, or 0
      */
     int poll() {
-        int failure = 0;
         requests.begin();
+        return finish();
+    }
+
+    /** The same, however many others have not completed. */
+    int pollAll() {
+        requests.beginAll();
+        return finish();
+    }
+
+    private int finish() {
+        int failure = 0;
         for (int slot = requests.nextCompleted(); slot >= 0; slot = requests.nextCompleted()) {
             int status = requests.status();
             if (status < 0) {

@@ -20,6 +20,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
@@ -34,6 +35,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What the application does in the middle of a turn, and what a turn looks at. Without a network. */
 class MemoryTurnTest extends MemoryFixture {
+
+    private static final int MANY = 10_000;
 
     private final UcxMemory second = UcxMemory.allocateChecked(LENGTH, UcxMemoryRight.values());
 
@@ -161,6 +164,58 @@ class MemoryTurnTest extends MemoryFixture {
         UcxMemoryBatch batch = remote.batch().get(0, target, 0, 8);
         target.release();
         assertInstanceOf(IllegalReferenceCountException.class, batch.submit().cause());
+    }
+
+    /** Of each kind of operation there are thousands in flight. */
+    @Test
+    void aTurnAsksForAFewOfTheOldestOnly() {
+        start();
+        handle = open(memory);
+        UcxRemoteMemory remote = openAsAsker();
+        ByteBuf target = Unpooled.directBuffer(8, 8);
+        List<Throwable> causes = new ArrayList<>();
+        port.sent.clear();
+        port.deferringSends = true;
+        for (int i = 0; i < MANY; i++) {
+            remote.get(0, target, 0, 8, (id, value, cause) -> causes.add(cause), 0);
+            deliver(MemoryFrame.GET, 0, 8);
+        }
+        List<FakePort.Sent> asked = port.sent.stream().filter(sent -> sent.type() == Tag.MEMORY_REQUEST).toList();
+        port.deferring = true;
+        for (int i = 0; i < MANY; i++) {
+            port.deliver(Tag.MEMORY_GET, asked.get(i).value(), new byte[8]);
+            deliver(MemoryFrame.GET, 0, 8);
+        }
+        int before = port.asked;
+        port.turn();
+        assertTrue(port.asked - before <= 32, () -> (port.asked - before) + " in one turn");
+        port.completeAll();
+        port.turn();
+        exchange.deliver(notifications::add);
+        assertEquals(MANY, causes.size());
+        assertTrue(causes.stream().allMatch(Objects::isNull));
+        port.completeAll();
+        port.turn();
+        assertFalse(port.isTracked());
+        target.release();
+    }
+
+    /** UCX may complete them in another order. */
+    @Test
+    void whatHasCompletedBehindAFewThatHaveNotIsFoundInTheEnd() {
+        start();
+        handle = open(memory);
+        port.deferringSends = true;
+        for (int i = 0; i < 100; i++) {
+            deliver(MemoryFrame.GET, 0, 8);
+        }
+        int references = memory.memory().refCnt();
+        port.completeLast(97);
+        port.turn();
+        assertEquals(references - 97, memory.memory().refCnt());
+        port.completeAll();
+        port.turn();
+        assertEquals(1, memory.memory().refCnt());
     }
 
     @Test
