@@ -78,7 +78,7 @@ final class LinkOutput {
                 return Written.DRAINED;
             }
             if (!connection.isOpen() || outbound.isFailed()) {
-                throw new IOException("Broken pipe: the peer has closed the connection");
+                throw outbound.problem();
             }
             int room = outbound.room();
             if (room == 0 || !outbound.isWorthwhile(room) && flushedBytes.isMoreThan((long) unremoved + room, in)) {

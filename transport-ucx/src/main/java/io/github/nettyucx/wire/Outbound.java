@@ -4,6 +4,8 @@ package io.github.nettyucx.wire;
 import io.github.nettyucx.worker.EndpointPort;
 import io.netty.util.ReferenceCounted;
 
+import java.io.IOException;
+
 /**
  * The sending direction of a connection: spends the peer's credit, keeps what UCX has not completed yet, and ends the
  * stream.
@@ -308,6 +310,12 @@ public final class Outbound {
     /** UCX's reason of the failure, or 0 if the connection was lost for another one. */
     public int failure() {
         return failure;
+    }
+
+    /** Why nothing can be sent any more, for who has tried to. */
+    public IOException problem() {
+        return failure == OK ? new IOException("Broken pipe: the peer has closed the connection")
+                : EndpointFailure.of(failure);
     }
 
     void fail(int status) {

@@ -14,6 +14,8 @@ import io.github.nettyucx.wire.ProtocolException;
 import io.github.nettyucx.wire.Traffic;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.embedded.EmbeddedChannel;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -318,5 +320,17 @@ class LinkLaneTest implements LaneListener {
         assertTrue(endpoint.deliver(ID + 1, DATA, 0, "for the other"));
         assertTrue(other.isReadable());
         other.close(false);
+    }
+
+    @Test
+    void aWriteThatUcxRefusesSaysWhyAndDoesNotBlameThePeer() {
+        open();
+        ChannelOutboundBuffer out = new EmbeddedChannel().unsafe().outboundBuffer();
+        out.addMessage(Unpooled.directBuffer(8).writeLong(1), 8, new EmbeddedChannel().newPromise());
+        out.addFlush();
+        endpoint.failure = UcsStatus.ERR_NO_MEMORY;
+        IOException refused = assertThrows(IOException.class, () -> lane.write(out, 16));
+        assertEquals("Connection lost: NO_MEMORY", refused.getMessage());
+        assertTrue(out.remove(refused));
     }
 }
