@@ -127,6 +127,15 @@ final class Orphans implements InFlight {
         }
     }
 
+    /** Looks at all of them. @return how many have completed */
+    int finish() {
+        int before = size;
+        for (int i = size - 1; i >= 0; i--) {
+            finishIfComplete(i);
+        }
+        return before - size;
+    }
+
     /** Gives up the requests of a worker that has been destroyed. */
     void giveUp() {
         for (int i = size - 1; i >= 0; i--) {

@@ -457,8 +457,9 @@ public final class Worker {
 
     /** There must be no link. */
     void close() {
-        // What has come since the last turn is for channels that are gone; UCX would warn of it, message by message.
-        for (int i = 0; i < CATCH_UP_LIMIT && progress() + drain() > 0; i++) {
+        // What has come since the last turn is for channels that are gone; UCX would warn of it, message by message. And
+        // what has completed since then is given back: a handler can have held up the loop for longer than is waited.
+        for (int i = 0; i < CATCH_UP_LIMIT && progress() + drain() + orphans.finish() > 0; i++) {
             closeFailed();
         }
         ucp.close();

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.worker;
 
+import io.github.nettyucx.channel.Lane;
 import io.github.nettyucx.channel.OnEachLane;
 import io.github.nettyucx.ucp.UcsStatus;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import org.junit.jupiter.api.Tag;
 
 import java.io.IOException;
@@ -21,6 +24,8 @@ class WorkerLifeTest {
 
     private static final int ID = 1;
     private static final int LENGTH = 8;
+    /** Of a message that UCX does not send at once. */
+    private static final int LONG = 1 << 20;
 
     @OnEachLane(linksOnly = true)
     void aWorkerWhoseAddressWasToldStaysWithoutLinks() throws Exception {
@@ -76,6 +81,43 @@ class WorkerLifeTest {
             engines.here.poll();
             assertEquals(List.of(UcsStatus.ERR_CONNECTION_RESET), told);
             link.close();
+        }
+    }
+
+    /** A loop that a handler holds up for long looks for workers that nobody uses before anything else. */
+    @OnEachLane(linksOnly = true)
+    void whatHasCompletedSinceTheLastTurnIsGivenBackBeforeTheWorkerGoes() throws Exception {
+        Counters<WorkerCounter> counters = new Counters<>(WorkerCounter.class);
+        try (EnginePair engines = new EnginePair(LONG); ProgressEngine engine = new ProgressEngine("own", counters)) {
+            Worker other = engines.workerThere();
+            LinkKind kind = Lane.current() == Lane.TCP ? LinkKind.TCP : LinkKind.SHM;
+            Worker worker = new Worker(engine, "own", UcxRuntime.newWorker(kind, "own"), null);
+            Link here = worker.connect(other.address());
+            Link there = other.connect(worker.address());
+            there.register(ID, (tag, message, length) -> EnginePair.discard(there, message));
+            ByteBuf memory = Unpooled.directBuffer(LONG).writeZero(LONG);
+            List<Long> sends = new ArrayList<>();
+            List<String> done = new ArrayList<>();
+            EnginePair.until(() -> !sends.isEmpty(), () -> {
+                long send = here.send(BufferAddress.of(memory, 0, LONG), LONG, (long) ID << 32);
+                if (send > 0) {
+                    sends.add(send);
+                    worker.adopt(send, memory.retain(), () -> done.add("sent"));
+                }
+            }, "every send completes at once");
+            EnginePair.until(() -> here.status(sends.getFirst()) != UcsStatus.INPROGRESS, () -> {
+                engines.there.poll();
+                worker.settle();
+            }, "a send does not complete");
+            assertEquals(List.of(), done);
+            assertEquals(2, memory.refCnt());
+            here.close();
+            worker.close();
+            assertEquals(List.of("sent"), done);
+            assertEquals(1, memory.refCnt());
+            assertEquals(counters.get(WorkerCounter.OPERATIONS_STARTED), counters.get(WorkerCounter.OPERATIONS_FINISHED));
+            memory.release();
+            there.close();
         }
     }
 
