@@ -99,7 +99,6 @@ static void structs(void)
     OFFSET(RequestParam, DATATYPE, ucp_request_param_t, datatype);
     OFFSET(RequestParam, REPLY_BUFFER, ucp_request_param_t, reply_buffer);
     OFFSET(RequestParam, MEMORY_TYPE, ucp_request_param_t, memory_type);
-    OFFSET(RequestParam, RECV_INFO, ucp_request_param_t, recv_info);
     OFFSET(RequestParam, MEMH, ucp_request_param_t, memh);
 
     STRUCT(TagRecvInfo, ucp_tag_recv_info_t);
@@ -121,7 +120,6 @@ static void structs(void)
     OFFSET(AmHandlerParam, CB, ucp_am_handler_param_t, cb);
     OFFSET(AmHandlerParam, ARG, ucp_am_handler_param_t, arg);
 
-    STRUCT(AmRecvParam, ucp_am_recv_param_t);
     OFFSET(AmRecvParam, RECV_ATTR, ucp_am_recv_param_t, recv_attr);
     OFFSET(AmRecvParam, REPLY_EP, ucp_am_recv_param_t, reply_ep);
 
@@ -144,7 +142,6 @@ static void structs(void)
     STRUCT(SockAddrIn6, struct sockaddr_in6);
     OFFSET(SockAddrIn6, FAMILY, struct sockaddr_in6, sin6_family);
     OFFSET(SockAddrIn6, PORT, struct sockaddr_in6, sin6_port);
-    OFFSET(SockAddrIn6, FLOWINFO, struct sockaddr_in6, sin6_flowinfo);
     OFFSET(SockAddrIn6, ADDR, struct sockaddr_in6, sin6_addr);
     OFFSET(SockAddrIn6, SCOPE_ID, struct sockaddr_in6, sin6_scope_id);
 
@@ -168,7 +165,6 @@ static void context_and_worker_constants(void)
     CONST(UCP_ATTR_FIELD_THREAD_MODE);
     CONST(UCP_ATTR_FIELD_MEMORY_TYPES);
     CONST(UCP_ATTR_FIELD_NAME);
-    CONST(UCP_ENTITY_NAME_MAX);
     CONST(UCS_THREAD_MODE_SINGLE);
     CONST(UCS_THREAD_MODE_SERIALIZED);
     CONST(UCS_THREAD_MODE_MULTI);
@@ -210,9 +206,7 @@ static void connection_constants(void)
     CONST(UCP_EP_PARAM_FIELD_NAME);
     CONST(UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR);
     CONST(UCP_EP_PARAMS_FLAGS_CLIENT_SERVER);
-    CONST(UCP_EP_PARAMS_FLAGS_NO_LOOPBACK);
     CONST(UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID);
-    CONST(UCP_ERR_HANDLING_MODE_NONE);
     CONST(UCP_ERR_HANDLING_MODE_PEER);
     CONST(UCP_EP_CLOSE_FLAG_FORCE);
     CONST(UCP_EP_ATTR_FIELD_NAME);
@@ -227,9 +221,7 @@ static void operation_constants(void)
     CONST(UCP_OP_ATTR_FIELD_FLAGS);
     CONST(UCP_OP_ATTR_FIELD_REPLY_BUFFER);
     CONST(UCP_OP_ATTR_FIELD_MEMORY_TYPE);
-    CONST(UCP_OP_ATTR_FIELD_RECV_INFO);
     CONST(UCP_OP_ATTR_FIELD_MEMH);
-    CONST(UCP_OP_ATTR_FLAG_FAST_CMPL);
     CONST(UCP_DATATYPE_CONTIG);
     CONST(UCP_DATATYPE_IOV);
     CONST(UCP_DATATYPE_SHIFT);
@@ -256,7 +248,6 @@ static void operation_constants(void)
     CONST(UCP_MEM_MAP_PARAM_FIELD_ADDRESS);
     CONST(UCP_MEM_MAP_PARAM_FIELD_LENGTH);
     CONST(UCP_MEM_MAP_PARAM_FIELD_FLAGS);
-    CONST(UCP_MEM_MAP_NONBLOCK);
     CONST(UCP_MEM_MAP_ALLOCATE);
     CONST(UCP_MEM_ATTR_FIELD_ADDRESS);
     CONST(UCP_MEM_ATTR_FIELD_LENGTH);

@@ -41,7 +41,6 @@ static void structs(void)
     STRUCT(SockAddrIn6, struct sockaddr_in6);
     OFFSET(SockAddrIn6, FAMILY, struct sockaddr_in6, sin6_family);
     OFFSET(SockAddrIn6, PORT, struct sockaddr_in6, sin6_port);
-    OFFSET(SockAddrIn6, FLOWINFO, struct sockaddr_in6, sin6_flowinfo);
     OFFSET(SockAddrIn6, ADDR, struct sockaddr_in6, sin6_addr);
     OFFSET(SockAddrIn6, SCOPE_ID, struct sockaddr_in6, sin6_scope_id);
 
@@ -85,13 +84,9 @@ static void structs(void)
     OFFSET(GroupReq, GROUP, struct group_req, gr_group);
 
     STRUCT(GroupSourceReq, struct group_source_req);
-    OFFSET(GroupSourceReq, INTERFACE, struct group_source_req, gsr_interface);
-    OFFSET(GroupSourceReq, GROUP, struct group_source_req, gsr_group);
     OFFSET(GroupSourceReq, SOURCE, struct group_source_req, gsr_source);
 
     STRUCT(IpMreqn, struct ip_mreqn);
-    OFFSET(IpMreqn, MULTIADDR, struct ip_mreqn, imr_multiaddr);
-    OFFSET(IpMreqn, ADDRESS, struct ip_mreqn, imr_address);
     OFFSET(IpMreqn, IFINDEX, struct ip_mreqn, imr_ifindex);
 
     STRUCT(EpollEvent, struct epoll_event);
@@ -125,22 +120,16 @@ static void constants(void)
     CONST(SO_KEEPALIVE);
     CONST(SO_LINGER);
     CONST(SO_REUSEPORT);
-    CONST(SO_BUSY_POLL);
     CONST(IPPROTO_TCP);
     CONST(TCP_NODELAY);
-    CONST(TCP_CORK);
     CONST(TCP_KEEPIDLE);
     CONST(TCP_KEEPINTVL);
     CONST(TCP_KEEPCNT);
-    CONST(TCP_DEFER_ACCEPT);
     CONST(TCP_INFO);
     CONST(TCP_SYN_SENT);
-    CONST(TCP_QUICKACK);
     CONST(TCP_USER_TIMEOUT);
-    CONST(TCP_NOTSENT_LOWAT);
     CONST(IPPROTO_IP);
     CONST(IP_TOS);
-    CONST(IP_FREEBIND);
     CONST(IP_MULTICAST_IF);
     CONST(IP_MULTICAST_TTL);
     CONST(IP_MULTICAST_LOOP);
@@ -152,7 +141,6 @@ static void constants(void)
     CONST(IPV6_V6ONLY);
     CONST(IPV6_MULTICAST_ALL);
     CONST(IPV6_TCLASS);
-    CONST(IPV6_FREEBIND);
     CONST(MCAST_JOIN_GROUP);
     CONST(MCAST_BLOCK_SOURCE);
     CONST(MCAST_LEAVE_GROUP);
@@ -161,7 +149,6 @@ static void constants(void)
     CONST(EPOLL_CLOEXEC);
     CONST(EPOLL_CTL_ADD);
     CONST(EPOLL_CTL_DEL);
-    CONST(EPOLL_CTL_MOD);
     CONST(EPOLLIN);
     CONST(EPOLLOUT);
     CONST(EPOLLERR);

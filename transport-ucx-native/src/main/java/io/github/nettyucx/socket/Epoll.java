@@ -99,11 +99,6 @@ public final class Epoll implements AutoCloseable {
         control("epoll_ctl(add)", SocketConstants.EPOLL_CTL_ADD, fd, interest, key);
     }
 
-    /** Watches it for something else; what is there of it then comes as an event, with {@link #EDGE} too. */
-    public void modify(int fd, int interest, long key) throws IOException {
-        control("epoll_ctl(modify)", SocketConstants.EPOLL_CTL_MOD, fd, interest, key);
-    }
-
     /**
      * Watches a descriptor no more. A descriptor that is closed is gone by itself, unless it was duplicated. Events of
      * the last {@link #poll} or {@link #await} stay there to be read.

@@ -277,15 +277,12 @@ public final class KernelSocket implements AutoCloseable {
      * @return how many bytes were taken, or the negative error number
      */
     public long sendVector(IoVector vector, int count) {
-        return sendMessage(CallState.current(), vector, count, 0, 0);
-    }
-
-    private long sendMessage(CallState state, IoVector vector, int count, long address, int addressLength) {
+        CallState state = CallState.current();
         if (count > vector.capacity()) {
             throw new IndexOutOfBoundsException(count);
         }
-        state.memory.set(JAVA_LONG, CallState.STRUCT + MsgHdr.NAME, address);
-        state.memory.set(JAVA_INT, CallState.STRUCT + MsgHdr.NAMELEN, addressLength);
+        state.memory.set(JAVA_LONG, CallState.STRUCT + MsgHdr.NAME, 0);
+        state.memory.set(JAVA_INT, CallState.STRUCT + MsgHdr.NAMELEN, 0);
         state.memory.set(JAVA_LONG, CallState.STRUCT + MsgHdr.IOV, vector.address());
         state.memory.set(JAVA_LONG, CallState.STRUCT + MsgHdr.IOVLEN, count);
         state.memory.set(JAVA_LONG, CallState.STRUCT + MsgHdr.CONTROL, 0);
@@ -414,13 +411,6 @@ public final class KernelSocket implements AutoCloseable {
             n = SocketFunctions.sendto(state, fd, address, length, NO_SIGNAL, to, AddressCache.length(ipv6));
         } while (n == -Errno.EINTR);
         return (int) n;
-    }
-
-    /** As {@link #sendTo}, a datagram from the first {@code count} pieces. */
-    public int sendVectorTo(IoVector vector, int count, InetSocketAddress remote) {
-        CallState state = CallState.current();
-        long to = encode(state, remote);
-        return (int) (to < 0 ? to : sendMessage(state, vector, count, to, AddressCache.length(ipv6)));
     }
 
     private long encode(CallState state, InetSocketAddress remote) {

@@ -31,25 +31,19 @@ final class SocketConstants {
     static final int SO_KEEPALIVE = 9;
     static final int SO_LINGER = 13;
     static final int SO_REUSEPORT = 15;
-    static final int SO_BUSY_POLL = 46;
 
     static final int IPPROTO_TCP = 6;
     static final int TCP_NODELAY = 1;
-    static final int TCP_CORK = 3;
     static final int TCP_KEEPIDLE = 4;
     static final int TCP_KEEPINTVL = 5;
     static final int TCP_KEEPCNT = 6;
-    static final int TCP_DEFER_ACCEPT = 9;
     static final int TCP_INFO = 11;
     /** Of TCP_INFO's state. */
     static final int TCP_SYN_SENT = 2;
-    static final int TCP_QUICKACK = 12;
     static final int TCP_USER_TIMEOUT = 18;
-    static final int TCP_NOTSENT_LOWAT = 25;
 
     static final int IPPROTO_IP = 0;
     static final int IP_TOS = 1;
-    static final int IP_FREEBIND = 15;
     static final int IP_MULTICAST_IF = 32;
     static final int IP_MULTICAST_TTL = 33;
     static final int IP_MULTICAST_LOOP = 34;
@@ -62,7 +56,6 @@ final class SocketConstants {
     static final int IPV6_V6ONLY = 26;
     static final int IPV6_MULTICAST_ALL = 29;
     static final int IPV6_TCLASS = 67;
-    static final int IPV6_FREEBIND = 78;
 
     static final int MCAST_JOIN_GROUP = 42;
     static final int MCAST_BLOCK_SOURCE = 43;
@@ -73,7 +66,6 @@ final class SocketConstants {
     static final int EPOLL_CLOEXEC = 0x80000;
     static final int EPOLL_CTL_ADD = 1;
     static final int EPOLL_CTL_DEL = 2;
-    static final int EPOLL_CTL_MOD = 3;
     static final int EPOLLIN = 1;
     static final int EPOLLOUT = 4;
     static final int EPOLLERR = 8;

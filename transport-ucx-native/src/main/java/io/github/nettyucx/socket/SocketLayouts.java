@@ -23,7 +23,6 @@ final class SocketLayouts {
         static final int SIZE = 28;
         static final int FAMILY = 0;
         static final int PORT = 2;
-        static final int FLOWINFO = 4;
         static final int ADDR = 8;
         static final int SCOPE_ID = 24;
     }
@@ -93,16 +92,12 @@ final class SocketLayouts {
     /** {@code struct group_source_req}. */
     static final class GroupSourceReq {
         static final int SIZE = 264;
-        static final int INTERFACE = 0;
-        static final int GROUP = 8;
         static final int SOURCE = 136;
     }
 
     /** {@code struct ip_mreqn}. */
     static final class IpMreqn {
         static final int SIZE = 12;
-        static final int MULTIADDR = 0;
-        static final int ADDRESS = 4;
         static final int IFINDEX = 8;
     }
 

@@ -21,9 +21,6 @@ public enum SocketSetting {
     /** 1 to 127 probes. */
     KEEP_COUNT(IPPROTO_TCP, SocketConstants.TCP_KEEPCNT),
     NO_DELAY(IPPROTO_TCP, SocketConstants.TCP_NODELAY),
-    CORK(IPPROTO_TCP, SocketConstants.TCP_CORK),
-    /** The kernel goes back to delayed acknowledgements by itself. */
-    QUICK_ACK(IPPROTO_TCP, SocketConstants.TCP_QUICKACK),
     /** Milliseconds that sent bytes may go unacknowledged before the connection is lost; 0: the system's choice. */
     USER_TIMEOUT_MILLIS(IPPROTO_TCP, SocketConstants.TCP_USER_TIMEOUT),
     /** Bytes; the kernel doubles what it is given, and reports the double. */
@@ -37,15 +34,7 @@ public enum SocketSetting {
     V6_ONLY(IPPROTO_IPV6, SocketConstants.IPV6_V6ONLY),
     MULTICAST_LOOP(IPPROTO_IP, SocketConstants.IP_MULTICAST_LOOP, IPPROTO_IPV6, SocketConstants.IPV6_MULTICAST_LOOP),
     /** 0 to 255 hops. */
-    MULTICAST_TTL(IPPROTO_IP, SocketConstants.IP_MULTICAST_TTL, IPPROTO_IPV6, SocketConstants.IPV6_MULTICAST_HOPS),
-    /** Bytes not yet sent, below which the socket becomes writable; 0: the system's choice. */
-    NOT_SENT_LOW_WATER(IPPROTO_TCP, SocketConstants.TCP_NOTSENT_LOWAT),
-    /** Seconds that a connection may wait for its first bytes before it is accepted; rounded to retransmissions. */
-    DEFER_ACCEPT(IPPROTO_TCP, SocketConstants.TCP_DEFER_ACCEPT),
-    /** Microseconds; more than the system's default takes CAP_NET_ADMIN. */
-    BUSY_POLL_MICROS(SOL_SOCKET, SocketConstants.SO_BUSY_POLL),
-    /** Whether it may be bound to an address that the machine does not have (yet). */
-    FREE_BIND(IPPROTO_IP, SocketConstants.IP_FREEBIND, IPPROTO_IPV6, SocketConstants.IPV6_FREEBIND);
+    MULTICAST_TTL(IPPROTO_IP, SocketConstants.IP_MULTICAST_TTL, IPPROTO_IPV6, SocketConstants.IPV6_MULTICAST_HOPS);
 
     final int level;
     final int name;

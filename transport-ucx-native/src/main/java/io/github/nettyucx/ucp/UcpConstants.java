@@ -31,7 +31,6 @@ final class UcpConstants {
     static final int UCP_ATTR_FIELD_MEMORY_TYPES = 1 << 2;
     static final int UCP_ATTR_FIELD_NAME = 1 << 3;
 
-    static final int UCP_ENTITY_NAME_MAX = 32;
 
     static final int UCS_THREAD_MODE_SINGLE = 0;
     static final int UCS_THREAD_MODE_SERIALIZED = 1;
@@ -80,10 +79,8 @@ final class UcpConstants {
     static final int UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR = 1 << 8;
 
     static final int UCP_EP_PARAMS_FLAGS_CLIENT_SERVER = 1;
-    static final int UCP_EP_PARAMS_FLAGS_NO_LOOPBACK = 1 << 1;
     static final int UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID = 1 << 2;
 
-    static final int UCP_ERR_HANDLING_MODE_NONE = 0;
     static final int UCP_ERR_HANDLING_MODE_PEER = 1;
 
     static final int UCP_EP_CLOSE_FLAG_FORCE = 1;
@@ -97,10 +94,8 @@ final class UcpConstants {
     static final int UCP_OP_ATTR_FIELD_FLAGS = 1 << 4;
     static final int UCP_OP_ATTR_FIELD_REPLY_BUFFER = 1 << 5;
     static final int UCP_OP_ATTR_FIELD_MEMORY_TYPE = 1 << 6;
-    static final int UCP_OP_ATTR_FIELD_RECV_INFO = 1 << 7;
     static final int UCP_OP_ATTR_FIELD_MEMH = 1 << 8;
 
-    static final int UCP_OP_ATTR_FLAG_FAST_CMPL = 1 << 17;
 
     static final int UCP_DATATYPE_CONTIG = 0;
     static final int UCP_DATATYPE_IOV = 2;
@@ -137,7 +132,6 @@ final class UcpConstants {
     static final int UCP_MEM_MAP_PARAM_FIELD_LENGTH = 1 << 1;
     static final int UCP_MEM_MAP_PARAM_FIELD_FLAGS = 1 << 2;
 
-    static final int UCP_MEM_MAP_NONBLOCK = 1;
     static final int UCP_MEM_MAP_ALLOCATE = 1 << 1;
 
     static final int UCP_MEM_ATTR_FIELD_ADDRESS = 1;

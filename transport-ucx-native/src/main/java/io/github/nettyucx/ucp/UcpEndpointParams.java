@@ -26,7 +26,6 @@ public final class UcpEndpointParams {
     private UcpConnectionRequest connectionRequest;
     private EndpointErrorHandler errorHandler;
     private boolean sendClientId;
-    private boolean noLoopback;
     private String name;
 
     /** Connects to a listener. */
@@ -76,12 +75,6 @@ public final class UcpEndpointParams {
         return this;
     }
 
-    /** Whether an endpoint to its own worker's address needs another endpoint for the way back. Default: false. */
-    public UcpEndpointParams noLoopback(boolean avoid) {
-        noLoopback = avoid;
-        return this;
-    }
-
     /** A name for tools that look into UCX; at most 31 bytes of it are kept. Default: UCX's choice. */
     public UcpEndpointParams name(String name) {
         this.name = name;
@@ -116,7 +109,7 @@ public final class UcpEndpointParams {
     long write(Arena arena, long id) {
         MemorySegment params = arena.allocate(UcpLayouts.EpParams.SIZE, Long.BYTES);
         long mask = UcpConstants.UCP_EP_PARAM_FIELD_USER_DATA;
-        int flags = noLoopback ? UcpConstants.UCP_EP_PARAMS_FLAGS_NO_LOOPBACK : 0;
+        int flags = 0;
         // Reported by ucp_stream_worker_poll, and handed to the error handler, whose own argument it overrides.
         params.set(ValueLayout.JAVA_LONG, UcpLayouts.EpParams.USER_DATA, id);
         if (errorHandler != null) {

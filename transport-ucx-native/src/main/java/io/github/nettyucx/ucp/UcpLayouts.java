@@ -131,7 +131,6 @@ final class UcpLayouts {
         static final int DATATYPE = 24;
         static final int REPLY_BUFFER = 40;
         static final int MEMORY_TYPE = 48;
-        static final int RECV_INFO = 56;
         static final int MEMH = 64;
     }
 
@@ -168,7 +167,6 @@ final class UcpLayouts {
 
     /** {@code ucp_am_recv_param_t}. */
     static final class AmRecvParam {
-        static final int SIZE = 16;
         static final int RECV_ATTR = 0;
         static final int REPLY_EP = 8;
     }
@@ -203,7 +201,6 @@ final class UcpLayouts {
         static final int SIZE = 28;
         static final int FAMILY = 0;
         static final int PORT = 2;
-        static final int FLOWINFO = 4;
         static final int ADDR = 8;
         static final int SCOPE_ID = 24;
     }

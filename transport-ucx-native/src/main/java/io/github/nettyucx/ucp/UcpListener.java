@@ -63,11 +63,6 @@ public final class UcpListener implements AutoCloseable {
         return address;
     }
 
-    /** The worker whose progress serves this listener. */
-    public UcpWorker worker() {
-        return worker;
-    }
-
     /** Where it listens, with the actual port if 0 was asked for. */
     public InetSocketAddress localAddress() throws UcxException {
         try (Arena arena = Arena.ofConfined()) {

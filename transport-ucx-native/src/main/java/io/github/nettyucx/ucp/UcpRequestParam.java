@@ -16,10 +16,7 @@ public final class UcpRequestParam {
     public static final int OP_ATTR_FIELD_FLAGS = UcpConstants.UCP_OP_ATTR_FIELD_FLAGS;
     public static final int OP_ATTR_FIELD_REPLY_BUFFER = UcpConstants.UCP_OP_ATTR_FIELD_REPLY_BUFFER;
     public static final int OP_ATTR_FIELD_MEMORY_TYPE = UcpConstants.UCP_OP_ATTR_FIELD_MEMORY_TYPE;
-    public static final int OP_ATTR_FIELD_RECV_INFO = UcpConstants.UCP_OP_ATTR_FIELD_RECV_INFO;
     public static final int OP_ATTR_FIELD_MEMH = UcpConstants.UCP_OP_ATTR_FIELD_MEMH;
-    /** Completes sends early at the price of other optimisations; a hint. */
-    public static final int OP_ATTR_FLAG_FAST_COMPLETION = UcpConstants.UCP_OP_ATTR_FLAG_FAST_CMPL;
 
     /** Data type: {@code count} buffers, listed in an array of {@link UcpIov} at the address given as buffer. */
     public static final long DATATYPE_IOV = UcpConstants.UCP_DATATYPE_IOV;
@@ -73,15 +70,6 @@ public final class UcpRequestParam {
     public static void setHostMemory(long param) {
         NativeMemory.putInt(param + UcpLayouts.RequestParam.MEMORY_TYPE, UcpConstants.UCS_MEMORY_TYPE_HOST);
         addAttribute(param, OP_ATTR_FIELD_MEMORY_TYPE);
-    }
-
-    /**
-     * Sets where a receive that completes at once describes itself: a tag info block, or 8 bytes for the length of an
-     * active message. It is not written for a receive that returns a request.
-     */
-    public static void setReceiveInfo(long param, long address) {
-        NativeMemory.putLong(param + UcpLayouts.RequestParam.RECV_INFO, address);
-        addAttribute(param, OP_ATTR_FIELD_RECV_INFO);
     }
 
     /**

@@ -46,10 +46,6 @@ public final class UcpWorker implements AutoCloseable {
         return address;
     }
 
-    public UcpContext context() {
-        return context;
-    }
-
     public boolean isClosed() {
         return address == 0;
     }
@@ -140,7 +136,11 @@ public final class UcpWorker implements AutoCloseable {
         return UcpFunctions.call(UcpFunctions.WORKER_FLUSH_NBX, address, param, 0);
     }
 
-    /** Orders the remote memory operations before this call before those after it, without waiting. */
+    /**
+     * Orders the remote memory operations before this call before those after it. Where the transports do not keep order
+     * themselves, UCX waits until the former are done, and progresses this worker only: so the peer must make progress on
+     * a thread of its own.
+     */
     public void fence() throws UcxException {
         UcpFunctions.check("Fencing a worker", UcpFunctions.WORKER_FENCE, address(), 0, 0);
     }

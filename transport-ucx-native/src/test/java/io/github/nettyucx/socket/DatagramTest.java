@@ -107,19 +107,6 @@ class DatagramTest {
     }
 
     @Test
-    void piecesAreOneDatagram() throws IOException {
-        try (KernelSocket one = bound(IPV4); KernelSocket other = bound(IPV4); IoVector vector = new IoVector(3)) {
-            long text = write("one datagram of three");
-            vector.set(0, text, 4);
-            vector.set(1, text + 4, 9);
-            vector.set(2, text + 13, 8);
-            assertEquals(21, one.sendVectorTo(vector, 3, other.localAddress()));
-            assertEquals("one datagram of three", receive(other));
-            assertEquals(one.localAddress(), other.lastSender());
-        }
-    }
-
-    @Test
     void whatDoesNotFitIsLost() throws IOException {
         try (KernelSocket one = bound(IPV4); KernelSocket other = bound(IPV4)) {
             send(one, "too long", other.localAddress());

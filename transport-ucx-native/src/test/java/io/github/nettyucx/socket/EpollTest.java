@@ -155,11 +155,13 @@ class EpollTest {
             epoll.add(pair.client.fd(), Epoll.IN | Epoll.EDGE, 1);
             assertEquals(1, epoll.await(SocketPair.PATIENCE));
             assertEquals(0, epoll.poll());
-            epoll.modify(pair.client.fd(), Epoll.IN, 2);
+            epoll.remove(pair.client.fd());
+            epoll.add(pair.client.fd(), Epoll.IN, 2);
             assertEquals(1, epoll.poll());
             assertEquals(1, epoll.poll());
             assertEquals(2, epoll.key(0));
-            epoll.modify(pair.client.fd(), Epoll.OUT | Epoll.EDGE, 3);
+            epoll.remove(pair.client.fd());
+            epoll.add(pair.client.fd(), Epoll.OUT | Epoll.EDGE, 3);
             assertEquals(1, epoll.poll());
             assertEquals(Epoll.OUT, epoll.events(0));
             assertEquals(3, epoll.key(0));

@@ -190,9 +190,6 @@ class KernelSocketTest {
             InetSocketAddress nobodys = new InetSocketAddress(NOBODYS, 0);
             BindException notOurs = assertThrows(BindException.class, () -> other.bind(nobodys));
             assertEquals("Cannot assign requested address", notOurs.getMessage());
-            other.set(SocketSetting.FREE_BIND, 1);
-            other.bind(nobodys);
-            assertEquals(NOBODYS, other.localAddress().getAddress());
         }
     }
 
@@ -310,7 +307,6 @@ class KernelSocketTest {
         try (IoVector vector = new IoVector(1)) {
             vector.set(0, memory, 8);
             assertEquals(-Errno.EBADF, closed.sendVector(vector, 1));
-            assertEquals(-Errno.EBADF, closed.sendVectorTo(vector, 1, remote));
         }
         assertThrows(IOException.class, closed::remoteAddress);
         assertThrows(IOException.class, closed::localAddress);

@@ -19,16 +19,14 @@ class SocketSettingTest {
             Map.entry(SocketSetting.REUSE_ADDRESS, 1), Map.entry(SocketSetting.REUSE_PORT, 1),
             Map.entry(SocketSetting.KEEP_ALIVE, 1), Map.entry(SocketSetting.KEEP_IDLE_SECONDS, 77),
             Map.entry(SocketSetting.KEEP_INTERVAL_SECONDS, 11), Map.entry(SocketSetting.KEEP_COUNT, 5),
-            Map.entry(SocketSetting.NO_DELAY, 1), Map.entry(SocketSetting.CORK, 1),
-            Map.entry(SocketSetting.USER_TIMEOUT_MILLIS, 4321), Map.entry(SocketSetting.TRAFFIC_CLASS, 0x10),
-            Map.entry(SocketSetting.NOT_SENT_LOW_WATER, 65536), Map.entry(SocketSetting.DEFER_ACCEPT, 1),
-            Map.entry(SocketSetting.FREE_BIND, 1));
+            Map.entry(SocketSetting.NO_DELAY, 1), Map.entry(SocketSetting.USER_TIMEOUT_MILLIS, 4321),
+            Map.entry(SocketSetting.TRAFFIC_CLASS, 0x10));
     private static final Map<SocketSetting, Integer> OF_DATAGRAMS = Map.of(
             SocketSetting.REUSE_ADDRESS, 1, SocketSetting.BROADCAST, 1, SocketSetting.TRAFFIC_CLASS, 0x20,
             SocketSetting.MULTICAST_LOOP, 0, SocketSetting.MULTICAST_TTL, 9);
     /** What has a test of its own here. */
-    private static final Set<SocketSetting> OTHERS = EnumSet.of(SocketSetting.QUICK_ACK, SocketSetting.SEND_BUFFER,
-            SocketSetting.RECEIVE_BUFFER, SocketSetting.V6_ONLY, SocketSetting.BUSY_POLL_MICROS);
+    private static final Set<SocketSetting> OTHERS = EnumSet.of(SocketSetting.SEND_BUFFER,
+            SocketSetting.RECEIVE_BUFFER, SocketSetting.V6_ONLY);
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
@@ -70,31 +68,12 @@ class SocketSettingTest {
     }
 
     @Test
-    void acknowledgementsCanBeQuickOrNot() throws IOException {
-        try (SocketPair pair = SocketPair.open()) {
-            pair.client.set(SocketSetting.QUICK_ACK, 0);
-            assertEquals(0, pair.client.get(SocketSetting.QUICK_ACK));
-            pair.client.set(SocketSetting.QUICK_ACK, 1);
-            assertEquals(1, pair.client.get(SocketSetting.QUICK_ACK));
-        }
-    }
-
-    @Test
     void bothFamiliesAreTheRuleAndNotFixed() throws IOException {
         SocketPair.ipv6Loopback();
         try (KernelSocket socket = KernelSocket.stream(true)) {
             assertEquals(0, socket.get(SocketSetting.V6_ONLY));
             socket.set(SocketSetting.V6_ONLY, 1);
             assertEquals(1, socket.get(SocketSetting.V6_ONLY));
-        }
-    }
-
-    /** An ordinary user may only lower it. */
-    @Test
-    void busyPollingCanBeTurnedOff() throws IOException {
-        try (KernelSocket socket = KernelSocket.stream(false)) {
-            socket.set(SocketSetting.BUSY_POLL_MICROS, 0);
-            assertEquals(0, socket.get(SocketSetting.BUSY_POLL_MICROS));
         }
     }
 

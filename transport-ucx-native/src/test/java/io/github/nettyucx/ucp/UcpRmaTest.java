@@ -9,6 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.junit.jupiter.api.Tag;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class UcpRmaTest {
 
     private static final int[] SIZES = {8, 5000, 3_000_000};
+    private static final int FENCED = 1 << 20;
 
     @ParameterizedTest
     @EnumSource
@@ -57,6 +59,54 @@ class UcpRmaTest {
                     assertArrayEquals(Bytes.of(source, size), Bytes.of(received, size));
                 }
             }
+        }
+    }
+
+    /** The first put is under way when the second is made. The peer has a thread of its own: a fence may wait for it. */
+    @ParameterizedTest
+    @EnumSource
+    void whatIsPutBehindAFenceComesLast(Lanes lanes) throws Exception {
+        try (WorkerPair pair = new WorkerPair(lanes, UcpFeature.RMA); Arena arena = Arena.ofConfined()) {
+            UcpEndpoint endpoint = pair.endpoint;
+            long param = UcpRequestParam.allocate(arena);
+            MemorySegment first = Bytes.random(arena, FENCED);
+            MemorySegment second = Bytes.random(arena, FENCED);
+            MemorySegment target = arena.allocate(FENCED, 64);
+            try (UcpMemory memory = pair.context.map(target);
+                    UcpRemoteKey key = endpoint.unpackRemoteKey(memory.packRemoteKey());
+                    Progressing progressing = new Progressing(pair.peerWorker)) {
+                Loop loop = new Loop(pair.worker);
+                long one = UcpRma.putNbx(
+                        endpoint.address(), first.address(), FENCED, target.address(), key.address(), param);
+                pair.worker.fence();
+                long other = UcpRma.putNbx(
+                        endpoint.address(), second.address(), FENCED, target.address(), key.address(), param);
+                loop.complete("putting", one);
+                loop.complete("putting behind the fence", other);
+                loop.complete("flushing", endpoint.flushNbx(param));
+            }
+            assertArrayEquals(Bytes.of(second, FENCED), Bytes.of(target, FENCED));
+        }
+    }
+
+    /** A thread that progresses a worker until this is closed. */
+    private static final class Progressing implements AutoCloseable {
+        private final AtomicBoolean ended = new AtomicBoolean();
+        private final Thread thread;
+
+        Progressing(UcpWorker worker) {
+            thread = Thread.ofPlatform().daemon().start(() -> {
+                while (!ended.get()) {
+                    worker.progress();
+                    Thread.yield();
+                }
+            });
+        }
+
+        @Override
+        public void close() throws InterruptedException {
+            ended.set(true);
+            thread.join();
         }
     }
 

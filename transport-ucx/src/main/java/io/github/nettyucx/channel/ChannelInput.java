@@ -63,10 +63,6 @@ final class ChannelInput implements Runnable, Allocation {
         lane.wanted(false);
     }
 
-    boolean isReadPending() {
-        return readPending;
-    }
-
     /** Something has arrived. */
     void arrived() {
         if (readPending || isLossNews() || isEndNews()) {

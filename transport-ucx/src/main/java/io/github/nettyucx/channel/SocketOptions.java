@@ -73,12 +73,6 @@ final class SocketOptions {
         }
     }
 
-    boolean isSet(SocketSetting setting) {
-        synchronized (values) {
-            return values.containsKey(setting);
-        }
-    }
-
     /** Sets on a new socket what was set before there was one. Only for the event loop's thread. */
     void applyTo(KernelSocket target) throws IOException {
         Map<SocketSetting, Integer> all;

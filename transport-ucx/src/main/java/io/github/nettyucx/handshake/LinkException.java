@@ -9,8 +9,4 @@ public final class LinkException extends Exception {
     public LinkException(String message) {
         super(message);
     }
-
-    public LinkException(String message, Throwable cause) {
-        super(message, cause);
-    }
 }

@@ -78,11 +78,6 @@ public final class LoopLanes implements AutoCloseable {
         return party;
     }
 
-    /** How many halves of links this loop has. */
-    public int linkCount() {
-        return links.size();
-    }
-
     // ------------------------------------------------------------------------------------------- what can be had
 
     /**
