@@ -81,6 +81,17 @@ class TakeoverTest {
         assertTrue(output.contains("\nclient UcxSocketChannel on UcxEventLoop\n"), output);
     }
 
+    /** It takes its time, and is the application's to do. */
+    @ParameterizedTest
+    @ValueSource(strings = {"4.1", "4.2"})
+    void nobodyMakesTheJdksLoggingReady(String netty) throws Exception {
+        String output = ApplicationProcess.of(QuietApplication.class).onNetty(netty)
+                .with("--enable-native-access=ALL-UNNAMED", "-Xlog:class+load:stdout:none").withAgent("report").run();
+        assertTrue(output.contains("\nclient UcxSocketChannel on Taken"), "it has not been taken over");
+        assertTrue(output.contains("\nio.netty.channel.EventLoop source: "), "no classes are told");
+        assertFalse(output.contains("\njava.util.logging.LogManager source: "), "the JDK's logging has been made ready");
+    }
+
     @Test
     void nothingIsPrintedWithoutAReport() throws Exception {
         String output = application("4.1", "NIO").withAgent("").run();

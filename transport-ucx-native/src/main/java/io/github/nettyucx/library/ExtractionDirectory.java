@@ -29,8 +29,6 @@ import java.util.stream.Stream;
  * change is used: then the libraries go into a fresh directory of this process's own, deleted at exit.
  */
 final class ExtractionDirectory {
-    private static final System.Logger LOGGER = System.getLogger(ExtractionDirectory.class.getName());
-
     private static final Set<PosixFilePermission> FORBIDDEN = PosixFilePermissions.fromString("----w--w-");
     private static final FileAttribute<Set<PosixFilePermission>> PRIVATE_DIRECTORY =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
@@ -62,7 +60,7 @@ final class ExtractionDirectory {
             } catch (IOException unusable) {
                 Path directory = Files.createTempDirectory(base, "netty-ucx-", PRIVATE_DIRECTORY);
                 Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(directory), "netty-ucx-cleanup"));
-                LOGGER.log(Level.WARNING, "UCX is extracted to " + directory + " for this process alone: " + unusable);
+                logger().log(Level.WARNING, "UCX is extracted to " + directory + " for this process alone: " + unusable);
                 extraction.complete(directory, bundle, VerifiedFiles.none());
                 return directory;
             }
@@ -151,7 +149,11 @@ final class ExtractionDirectory {
                 Files.delete(path);
             }
         } catch (IOException e) {
-            LOGGER.log(Level.DEBUG, "could not delete " + directory, e);
+            logger().log(Level.DEBUG, "could not delete " + directory, e);
         }
+    }
+
+    private static System.Logger logger() {
+        return Logs.of(ExtractionDirectory.class);
     }
 }

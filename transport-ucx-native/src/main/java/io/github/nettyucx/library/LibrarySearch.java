@@ -11,8 +11,6 @@ import java.util.Optional;
 
 /** Goes through the places where a UCX may be, remembers what was wrong with each, and loads the first good one. */
 final class LibrarySearch {
-    private static final System.Logger LOGGER = System.getLogger(LibrarySearch.class.getName());
-
     private final String choice;
     private final Path workdir;
     private final List<String> attempts = new ArrayList<>();
@@ -70,9 +68,9 @@ final class LibrarySearch {
         Optional<Path> present = LoadedUcx.path();
         return present.flatMap(path -> attempt("process", path.toString(), () -> {
             if (LoadedUcx.isOurs(path)) {
-                LOGGER.log(Level.DEBUG, "UCX was loaded from {0} by another copy of this transport", path);
+                logger().log(Level.DEBUG, "UCX was loaded from {0} by another copy of this transport", path);
             } else {
-                LOGGER.log(Level.WARNING, "UCX was loaded from " + path + " by something else in this process, so what"
+                logger().log(Level.WARNING, "UCX was loaded from " + path + " by something else in this process, so what"
                         + " this transport sets before loading it has no effect: UCX may handle SIGSEGV in the JVM's place");
             }
             return LoadedUcx.adopt(path, "process");
@@ -107,7 +105,7 @@ final class LibrarySearch {
         try {
             return Optional.of(bundle().version());
         } catch (LibraryRejected e) {
-            LOGGER.log(Level.DEBUG, "no bundled UCX to compare others with: it {0}", e.getMessage());
+            logger().log(Level.DEBUG, "no bundled UCX to compare others with: it {0}", e.getMessage());
             return Optional.empty();
         }
     }
@@ -122,7 +120,7 @@ final class LibrarySearch {
     private Optional<UcxLibrary> bundledBefore(List<LibraryFile> others) {
         Optional<UcxLibrary> found = bundled();
         if (found.isPresent()) {
-            others.forEach(other -> LOGGER.log(Level.INFO, "UCX " + other.version().orElseThrow() + " from " + other.path()
+            others.forEach(other -> logger().log(Level.INFO, "UCX " + other.version().orElseThrow() + " from " + other.path()
                     + " is older than the bundled one, and left aside, because this machine has no RDMA devices; -D"
                     + UcxLibrary.PROPERTY + "=system has it used"));
         }
@@ -132,7 +130,7 @@ final class LibrarySearch {
     /** An older one is better than none. */
     private Optional<UcxLibrary> systemWithoutBundled(List<LibraryFile> others) {
         if (!others.isEmpty()) {
-            LOGGER.log(Level.WARNING, "the bundled UCX cannot be used, so an older one is tried: " + attempts.getLast());
+            logger().log(Level.WARNING, "the bundled UCX cannot be used, so an older one is tried: " + attempts.getLast());
         }
         return system(others);
     }
@@ -239,7 +237,7 @@ final class LibrarySearch {
             return Optional.of(attempt.run());
         } catch (LibraryRejected e) {
             attempts.add(origin + ": " + place + " " + e.getMessage());
-            LOGGER.log(Level.DEBUG, "{0}: {1} {2}", origin, place, e.getMessage());
+            logger().log(Level.DEBUG, "{0}: {1} {2}", origin, place, e.getMessage());
             return Optional.empty();
         }
     }
@@ -266,5 +264,9 @@ final class LibrarySearch {
     private static String nativeAccessTarget() {
         Module module = LibrarySearch.class.getModule();
         return module.isNamed() ? module.getName() : "ALL-UNNAMED";
+    }
+
+    private static System.Logger logger() {
+        return Logs.of(LibrarySearch.class);
     }
 }

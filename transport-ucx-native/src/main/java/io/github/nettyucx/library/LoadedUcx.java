@@ -12,8 +12,6 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /** UCX's libraries inside the process: which are there, and opening them. */
 final class LoadedUcx {
-    private static final System.Logger LOGGER = System.getLogger(LoadedUcx.class.getName());
-
     /** A function of libucp, and one of each UCX library that it needs. */
     private static final List<String> ONE_SYMBOL_OF_EACH =
             List.of("ucp_get_version", "uct_query_components", "ucs_status_string", "ucm_set_event_handler");
@@ -59,7 +57,7 @@ final class LoadedUcx {
         try {
             return Files.isSameFile(one, other);
         } catch (IOException e) {
-            LOGGER.log(Level.DEBUG, "could not compare " + one + " with " + other, e);
+            logger().log(Level.DEBUG, "could not compare " + one + " with " + other, e);
             return false;
         }
     }
@@ -158,7 +156,11 @@ final class LoadedUcx {
 
     private static Path ucpBeside(Path libucs) {
         Path libucp = libucs.resolveSibling(SystemPlaces.SONAME);
-        LOGGER.log(Level.DEBUG, "libucs is in the process without libucp: {0}", libucs);
+        logger().log(Level.DEBUG, "libucs is in the process without libucp: {0}", libucs);
         return libucp;
+    }
+
+    private static System.Logger logger() {
+        return Logs.of(LoadedUcx.class);
     }
 }

@@ -42,8 +42,6 @@ public final class UcxEnvironment {
         }
     }
 
-    private static final System.Logger LOGGER = System.getLogger(UcxEnvironment.class.getName());
-
     /** What UCX reads as no. */
     private static final Set<String> NO = Set.of("n", "no", "0", "off");
 
@@ -146,7 +144,7 @@ public final class UcxEnvironment {
         String exported = Libc.getenv(NO_MEMORY_EVENTS.name());
         boolean off = exported != null && NO_MEMORY_EVENTS.isSaidBy(exported);
         if (!off) {
-            LOGGER.log(Level.WARNING, "UCX was loaded without " + NO_MEMORY_EVENTS.name() + '='
+            logger().log(Level.WARNING, "UCX was loaded without " + NO_MEMORY_EVENTS.name() + '='
                     + NO_MEMORY_EVENTS.value() + ", so that there must be no rendezvous: " + NO_MEMORY_EVENTS.why());
         }
         if (!off || version.compareTo(MEMORY_EVENTS_OPTIONAL) < 0) {
@@ -163,7 +161,7 @@ public final class UcxEnvironment {
                 variables.put(setting.name(), setting.value());
             }
             if (exported != null && setting.mandatory() && !setting.isSaidBy(exported)) {
-                LOGGER.log(Level.WARNING, setting.name() + '=' + exported + " is overridden by " + setting.name() + '='
+                logger().log(Level.WARNING, setting.name() + '=' + exported + " is overridden by " + setting.name() + '='
                         + setting.value() + ": " + setting.why());
             }
         }
@@ -176,5 +174,9 @@ public final class UcxEnvironment {
         } catch (IOException e) {
             return false;
         }
+    }
+
+    private static System.Logger logger() {
+        return Logs.of(UcxEnvironment.class);
     }
 }

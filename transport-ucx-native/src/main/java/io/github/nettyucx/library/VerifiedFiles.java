@@ -22,8 +22,6 @@ import java.util.TreeSet;
  * <p>The note lies where only this user can write, as the files do.
  */
 final class VerifiedFiles {
-    private static final System.Logger LOGGER = System.getLogger(VerifiedFiles.class.getName());
-
     /**
      * Younger files are not noted: the kernel's clock for files is coarse, and another change within one of its steps
      * would not be seen.
@@ -97,7 +95,11 @@ final class VerifiedFiles {
                 Files.deleteIfExists(unfinished);
             }
         } catch (IOException e) {
-            LOGGER.log(Level.DEBUG, "could not write " + note, e);
+            logger().log(Level.DEBUG, "could not write " + note, e);
         }
+    }
+
+    private static System.Logger logger() {
+        return Logs.of(VerifiedFiles.class);
     }
 }

@@ -4,7 +4,6 @@ package io.github.nettyucx.ucp;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -44,7 +43,6 @@ final class Upcalls {
                 JAVA_BYTE, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     }
 
-    private static final Logger LOGGER = System.getLogger(Upcalls.class.getPackageName());
 
     private Upcalls() {
     }
@@ -89,7 +87,8 @@ final class Upcalls {
 
     private static void log(String message, Throwable cause) {
         try {
-            LOGGER.log(Level.ERROR, message, cause);
+            // Not before: the first logger has the JDK make its logging ready.
+            System.getLogger(Upcalls.class.getPackageName()).log(Level.ERROR, message, cause);
         } catch (Throwable e) {
             // The logger is somebody's code as well, and there is nobody left to tell.
         }

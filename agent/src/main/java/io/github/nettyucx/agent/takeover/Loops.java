@@ -21,12 +21,14 @@ final class Loops {
     private static final String ORIGINAL = NEW_CHILD + "$netty";
 
     private final String root;
+    private final boolean hasIoHandlers;
     /** Made with the first group of Netty 4.2's. */
     private IoLoops ioLoops;
 
     /** @param root the package that is {@code io.netty} in this copy */
     Loops(String root) {
         this.root = root;
+        hasIoHandlers = hasIoHandlers(root);
     }
 
     /** @throws LeftAsItWas if the group is to have its own */
@@ -34,7 +36,7 @@ final class Loops {
         requireNettysOwn(group.getClass());
         LoopBeside.Maker maker = taken -> original(group, executor, taken, arguments);
         LoopSettings settings = LoopSettings.of(arguments);
-        if (isIo(arguments)) {
+        if (hasIoHandlers && IoLoops.areOf(arguments)) {
             return ioLoops().loop(group, executor, arguments, settings, maker);
         }
         for (Object argument : arguments) {
@@ -45,12 +47,12 @@ final class Loops {
         return new TakenEventLoop(group, executor, settings, maker);
     }
 
-    private boolean isIo(Object[] arguments) {
+    /** Netty 4.1 has no such class, and looking for it goes over the whole class path. */
+    private static boolean hasIoHandlers(String root) {
         try {
             Class.forName(root + ".channel.IoHandlerFactory", false, Loops.class.getClassLoader());
-            return IoLoops.areOf(arguments);
+            return true;
         } catch (ClassNotFoundException e) {
-            // Netty 4.1.
             return false;
         }
     }
