@@ -92,6 +92,15 @@ class TakeoverTest {
         assertFalse(output.contains("\njava.util.logging.LogManager source: "), "the JDK's logging has been made ready");
     }
 
+    /** The agent has no lock while it defines classes, for which the class loader may have one. */
+    @Test
+    void twoThreadsMayLoadTheFirstClasses() throws Exception {
+        String output = ApplicationProcess.of(TwoLoaders.class).onNetty("4.1")
+                .with("--enable-native-access=ALL-UNNAMED").withAgent("report").run();
+        assertTrue(output.startsWith("other BLOCKED\n"), output);
+        assertTaken(output);
+    }
+
     @Test
     void nothingIsPrintedWithoutAReport() throws Exception {
         String output = application("4.1", "NIO").withAgent("").run();

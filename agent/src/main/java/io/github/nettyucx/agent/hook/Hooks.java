@@ -7,6 +7,7 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 /**
@@ -14,8 +15,8 @@ import java.util.function.Supplier;
  */
 public abstract class Hooks {
 
-    /** Makes the one that answers; set before any of Netty's classes can ask. */
-    public static volatile Supplier<Object> source;
+    /** Makes the one that answers; set before any of Netty's classes can ask, once. */
+    public static final AtomicReference<Supplier<Object>> SOURCE = new AtomicReference<>();
 
     /** Made by the first who asks for more than whether a loop is one of ours. */
     private static final class Answering {
@@ -25,7 +26,7 @@ public abstract class Hooks {
 
         private static Hooks make() {
             try {
-                return (Hooks) source.get();
+                return (Hooks) SOURCE.get().get();
             } catch (Throwable t) {
                 System.err.println("INFO netty-ucx-agent: " + EventLoop.class.getPackageName()
                         + " stays as it was: the transport cannot be loaded: " + t);

@@ -12,19 +12,30 @@ import java.util.Set;
 /** Defines a class in a class loader of the application's, to which the JVM gives agents the right. */
 final class ClassDefiner {
 
-    /** Not a {@code Method}: the JVM would first make a class for each step of getting from its arguments to this shape. */
-    private final MethodHandle defineClass;
+    private final Instrumentation instrumentation;
+    /**
+     * Made for the first class: programs without Netty need none. Not a {@code Method}: the JVM would first make a class for
+     * each step of getting from its arguments to this shape.
+     */
+    private volatile MethodHandle defineClass;
 
-    /** Opens {@code java.lang} to the agent's own module. */
-    ClassDefiner(Instrumentation instrumentation) throws ReflectiveOperationException {
-        instrumentation.redefineModule(Object.class.getModule(), Set.of(), Map.of(),
-                Map.of("java.lang", Set.of(ClassDefiner.class.getModule())), Set.of(), Map.of());
-        Method method = ClassLoader.class.getDeclaredMethod("defineClass", String.class, byte[].class, int.class,
-                int.class, ProtectionDomain.class);
-        method.setAccessible(true);
-        defineClass = MethodHandles.lookup().unreflect(method);
+    ClassDefiner(Instrumentation instrumentation) {
+        this.instrumentation = instrumentation;
     }
 
+    /** Opens {@code java.lang} to the agent's own module, if it is not yet. Before the binding's module is made. */
+    synchronized void prepare() throws ReflectiveOperationException {
+        if (defineClass == null) {
+            instrumentation.redefineModule(Object.class.getModule(), Set.of(), Map.of(),
+                    Map.of("java.lang", Set.of(ClassDefiner.class.getModule())), Set.of(), Map.of());
+            Method method = ClassLoader.class.getDeclaredMethod("defineClass", String.class, byte[].class, int.class,
+                    int.class, ProtectionDomain.class);
+            method.setAccessible(true);
+            defineClass = MethodHandles.lookup().unreflect(method);
+        }
+    }
+
+    /** After {@link #prepare()}. */
     Class<?> define(ClassLoader loader, String name, byte[] bytes, ProtectionDomain domain) {
         try {
             return (Class<?>) defineClass.invokeExact(loader, name, bytes, 0, bytes.length, domain);

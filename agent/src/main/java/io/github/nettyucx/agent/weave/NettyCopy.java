@@ -6,13 +6,14 @@ import io.github.nettyucx.agent.AgentClassLoader;
 import java.security.ProtectionDomain;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 /**
  * One copy of Netty: a class loader, and the package that is {@code io.netty} in it. It has a class {@code Hooks} beside
  * Netty's own, and with the first group of loops a class loader with the transport under the copy's names.
  */
-public final class NettyCopy {
+public final class NettyCopy implements Supplier<Object> {
 
     private static final String HOOK_PACKAGE = "io.github.nettyucx.agent.hook.";
     private static final String TAKEOVER = "io.github.nettyucx.agent.takeover.Takeover";
@@ -26,8 +27,8 @@ public final class NettyCopy {
     private final Class<?> hooks;
     private final Set<WovenClass> woven = EnumSet.noneOf(WovenClass.class);
 
-    NettyCopy(String root, ClassLoader loader, ProtectionDomain domain, AgentClassLoader own, ClassDefiner definer,
-              Report report) {
+    private NettyCopy(String root, ClassLoader loader, ProtectionDomain domain, AgentClassLoader own, ClassDefiner definer,
+                      Report report) {
         this.root = root;
         this.loader = loader;
         this.own = own;
@@ -37,17 +38,42 @@ public final class NettyCopy {
         define(definer, domain, "Beside");
         hooks = define(definer, domain, "Hooks");
         define(definer, domain, "Hooks$Answering");
-        Supplier<Object> source = this::takeOver;
+    }
+
+    /**
+     * The one copy of this class loader with this root, which is made if there is none yet. Several threads may make one at
+     * the same time: the hooks keep the first. None waits for another, which may wait for the class loader that this one is
+     * in the midst of.
+     */
+    static NettyCopy of(String root, ClassLoader loader, ProtectionDomain domain, AgentClassLoader own,
+                        ClassDefiner definer, Report report) {
+        NettyCopy made = new NettyCopy(root, loader, domain, own, definer, report);
         try {
-            hooks.getField("source").set(null, source);
+            @SuppressWarnings("unchecked")
+            AtomicReference<Supplier<Object>> source =
+                    (AtomicReference<Supplier<Object>>) made.hooks.getField("SOURCE").get(null);
+            source.compareAndSet(null, made);
+            return (NettyCopy) source.get();
         } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException("the class " + hooks.getName() + " is not the agent's", e);
+            throw new IllegalStateException("the class " + made.hooks + " is not the agent's", e);
         }
     }
 
+    /** Or finds what another thread has defined just before. */
     private Class<?> define(ClassDefiner definer, ProtectionDomain domain, String name) {
         byte[] bytes = relocation.map(own.classBytes("hook", HOOK_PACKAGE + name));
-        return definer.define(loader, hookName(name), bytes, domain);
+        try {
+            return definer.define(loader, hookName(name), bytes, domain);
+        } catch (IllegalStateException e) {
+            if (!(e.getCause() instanceof LinkageError)) {
+                throw e;
+            }
+            try {
+                return Class.forName(hookName(name), false, loader);
+            } catch (ClassNotFoundException missing) {
+                throw e;
+            }
+        }
     }
 
     private String hookName(String name) {
@@ -55,7 +81,8 @@ public final class NettyCopy {
     }
 
     /** Where the transport is needed: its classes, with the names of this copy. Netty's first loop asks for it. */
-    private Object takeOver() {
+    @Override
+    public Object get() {
         try {
             BindingModule.defineFor(own);
             ClassLoader transport = new TransportClassLoader(loader, own, relocation);

@@ -17,8 +17,7 @@ public final class Starter {
      * @param arguments {@code report}, or {@code null}
      * @throws IllegalArgumentException if there are others
      */
-    public static void start(String arguments, Instrumentation instrumentation, ClassLoader own)
-            throws ReflectiveOperationException {
+    public static void start(String arguments, Instrumentation instrumentation, ClassLoader own) {
         Report report = reports(arguments) ? new Report() : null;
         ClassDefiner definer = new ClassDefiner(instrumentation);
         instrumentation.addTransformer(new Weaver((AgentClassLoader) own, definer, report));

@@ -51,11 +51,12 @@ final class Weaver implements ClassFileTransformer {
 
     /** @return {@code null} if it cannot be served */
     private NettyCopy copyOf(WovenClass kind, String name, ClassLoader loader, ProtectionDomain domain)
-            throws ClassNotFoundException {
+            throws ReflectiveOperationException {
         String root = kind.root(name);
         if (!isNetty(root, loader)) {
             return null;
         }
+        definer.prepare();
         if (kind.isGroup()) {
             Preloading.begin(own);
         }
@@ -78,14 +79,18 @@ final class Weaver implements ClassFileTransformer {
 
     private NettyCopy copyIn(ClassLoader loader, String root, ProtectionDomain domain) {
         synchronized (copies) {
-            Map<String, WeakReference<NettyCopy>> roots = copies.computeIfAbsent(loader, key -> new HashMap<>());
-            WeakReference<NettyCopy> known = roots.get(root);
+            WeakReference<NettyCopy> known = copies.getOrDefault(loader, Map.of()).get(root);
             NettyCopy copy = known == null ? null : known.get();
-            if (copy == null) {
-                copy = new NettyCopy(root, loader, domain, own, definer, report);
-                roots.put(root, new WeakReference<>(copy));
+            if (copy != null) {
+                return copy;
             }
-            return copy;
         }
+        // Not in the map's lock: classes are defined, and the class loader may have a lock for that, which another thread
+        // may have that comes here.
+        NettyCopy copy = NettyCopy.of(root, loader, domain, own, definer, report);
+        synchronized (copies) {
+            copies.computeIfAbsent(loader, key -> new HashMap<>()).put(root, new WeakReference<>(copy));
+        }
+        return copy;
     }
 }
