@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -30,8 +31,10 @@ final class Environ {
     }
 
     /**
-     * Sets variables, also such as are set already. What is set is never given back. Two threads must not do that at the
-     * same time, here or by {@code setenv}.
+     * Sets variables, also such as are set already, or takes them away. What is set is never given back. Two threads must not
+     * do that at the same time, here or by {@code setenv}.
+     *
+     * @param variables by name; {@code null} for one that is to be taken away
      */
     static synchronized void put(Map<String, String> variables) {
         if (variables.isEmpty()) {
@@ -43,7 +46,7 @@ final class Environ {
         }
         // Where the symbol is a copy that libc does not read, in a program that is linked in an unusual way.
         variables.forEach((name, value) -> {
-            if (!value.equals(Libc.getenv(name))) {
+            if (value != null && !value.equals(Libc.getenv(name))) {
                 Libc.setenv(name, value);
             }
         });
@@ -52,6 +55,7 @@ final class Environ {
     private static void swap(MemorySegment environ, Map<String, String> variables) {
         List<Long> entries = new ArrayList<>();
         Map<String, String> missing = new LinkedHashMap<>(variables);
+        missing.values().removeIf(Objects::isNull);
         for (long entry : entries((long) POINTER.getVolatile(environ, 0L))) {
             String name = nameOf(entry);
             String value = missing.remove(name);

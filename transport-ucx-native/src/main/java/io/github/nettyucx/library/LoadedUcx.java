@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -32,13 +33,15 @@ final class LoadedUcx {
      * @throws LibraryRejected when that fails; then nothing of it stays in the process, or the message says so
      */
     static UcxLibrary open(Path library, Optional<UcxVersion> version, String origin) throws LibraryRejected {
-        UcxEnvironment.apply(version.orElse(UcxVersion.MINIMUM));
+        Map<String, String> before = UcxEnvironment.apply(version.orElse(UcxVersion.MINIMUM));
         // Before it is loaded: whoever finds it in the process then finds the property as well.
         System.setProperty(UcxLibrary.LOADED_PROPERTY, library.toString());
         try {
             return openHere(library, origin);
         } catch (LibraryRejected e) {
             System.clearProperty(UcxLibrary.LOADED_PROPERTY);
+            // The next one to be tried, of another release, would take it for the user's.
+            Environ.put(before);
             throw e;
         }
     }

@@ -132,8 +132,9 @@ public final class UcxEnvironment {
         return List.copyOf(settings);
     }
 
-    static void apply(UcxVersion version) {
-        apply(settings(version));
+    /** @return what was there before, for {@link Environ#put}, if the UCX turns out to be of no use */
+    static Map<String, String> apply(UcxVersion version) {
+        return apply(settings(version));
     }
 
     /**
@@ -153,12 +154,14 @@ public final class UcxEnvironment {
     }
 
     /** All at once: see {@link Environ}. */
-    private static void apply(List<Setting> settings) {
+    private static Map<String, String> apply(List<Setting> settings) {
         Map<String, String> variables = new LinkedHashMap<>();
+        Map<String, String> before = new LinkedHashMap<>();
         for (Setting setting : settings) {
             String exported = Libc.getenv(setting.name());
             if (exported == null || setting.mandatory()) {
                 variables.put(setting.name(), setting.value());
+                before.put(setting.name(), exported);
             }
             if (exported != null && setting.mandatory() && !setting.isSaidBy(exported)) {
                 logger().log(Level.WARNING, setting.name() + '=' + exported + " is overridden by " + setting.name() + '='
@@ -166,6 +169,7 @@ public final class UcxEnvironment {
             }
         }
         Environ.put(variables);
+        return before;
     }
 
     static boolean hasRdmaDevice() {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import java.io.IOException;
+import java.util.Collections;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.TimeUnit;
@@ -28,6 +29,15 @@ class EnvironTest {
         Environ.put(Map.of("UCX_TEST_ENVIRON_A", ""));
         assertEquals("", Libc.getenv("UCX_TEST_ENVIRON_A"));
         assertEquals("with = and ä", Libc.getenv("UCX_TEST_ENVIRON_B"));
+        assertEquals(System.getenv("PATH"), Libc.getenv("PATH"));
+    }
+
+    @Test
+    void whatIsTakenAwayIsGone() {
+        Environ.put(Map.of("UCX_TEST_ENVIRON_F", "1", "UCX_TEST_ENVIRON_G", "2"));
+        Environ.put(Collections.singletonMap("UCX_TEST_ENVIRON_F", null));
+        assertNull(Libc.getenv("UCX_TEST_ENVIRON_F"));
+        assertEquals("2", Libc.getenv("UCX_TEST_ENVIRON_G"));
         assertEquals(System.getenv("PATH"), Libc.getenv("PATH"));
     }
 

@@ -8,9 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class UcxEnvironmentTest {
     private static final UcxVersion NEW = new UcxVersion(1, 22, 0);
@@ -55,6 +61,24 @@ class UcxEnvironmentTest {
     @Test
     void saysNothingOfListenersWhichAreNotUsed() {
         assertTrue(names(false).stream().noneMatch(name -> name.contains("_CM_")));
+    }
+
+    /** What 1.16 needs is not for the one that is tried next. */
+    @Test
+    void takesBackWhatIsSetForALibraryThatCannotBeLoaded(@TempDir Path directory) throws Exception {
+        Path library = Files.writeString(directory.resolve("libucp.so.0"), "no library");
+        Map<String, String> before = ofUcx();
+        assertThrows(LibraryRejected.class,
+                () -> LoadedUcx.open(library, Optional.of(new UcxVersion(1, 16, 0)), "system"));
+        assertEquals(before, ofUcx());
+    }
+
+    private static Map<String, String> ofUcx() {
+        Map<String, String> variables = new TreeMap<>();
+        for (UcxEnvironment.Setting setting : UcxEnvironment.settings(new UcxVersion(1, 16, 0))) {
+            variables.put(setting.name(), String.valueOf(Libc.getenv(setting.name())));
+        }
+        return variables;
     }
 
     @Test
