@@ -44,6 +44,10 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
     private Peer peer;
     private Throwable failure;
     private ScheduledFuture<?> limit;
+    /** It is to be closed, when no message is in the middle. */
+    private volatile boolean leaving;
+    /** The peer has said that it sends nothing more. */
+    private boolean isLastRead;
 
     // What comes in. Positions count from the connection's first message.
     private long received;
@@ -289,32 +293,55 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
 
     /** Closes the connection in good order. Any thread may call. */
     void leave() {
+        leaving = true;
         if (!loop.inEventLoop()) {
-            loop.execute(this::leave);
-        } else if (state == State.READY) {
-            stopSending(State.LEAVING);
-            acknowledge();
-            control(Frame.GOODBYE, 0);
-            channel.flush();
+            loop.execute(this::leaveIfWhole);
+        } else {
+            leaveIfWhole();
         }
     }
 
-    private void stopSending(State next) {
-        state = next;
+    /** Any thread may call. */
+    boolean isLeaving() {
+        return leaving;
+    }
+
+    /** The rest of a message that has begun would come to nothing over another connection: it goes over this one. */
+    void leaveIfWhole() {
+        if (state != State.READY || peer.isInTheMiddle(this)) {
+            return;
+        }
+        state = State.LEAVING;
         peer.abandon(this);
-        limit = loop.schedule(() -> fail(new MessagingException("the peer has not said goodbye within " + GOODBYE_SECONDS
-                + " s")), GOODBYE_SECONDS, TimeUnit.SECONDS);
+        limitGoodbye(TimeUnit.SECONDS.toNanos(GOODBYE_SECONDS));
         // What has come for the peer in the meantime takes another connection.
         peer.drainSoon();
+        acknowledge();
+        control(isLastRead ? Frame.BYE : Frame.GOODBYE, 0);
+        channel.flush();
+    }
+
+    private void limitGoodbye(long nanos) {
+        limit = loop.schedule(() -> {
+            long left = usedNanos + TimeUnit.SECONDS.toNanos(GOODBYE_SECONDS) - System.nanoTime();
+            if (left > 0) {
+                // It has something to say before.
+                limitGoodbye(left);
+            } else {
+                fail(new MessagingException("the peer has not said goodbye within " + GOODBYE_SECONDS + " s"));
+            }
+        }, nanos, TimeUnit.NANOSECONDS);
     }
 
     private void goodbye() {
+        isLastRead = true;
         if (state == State.READY) {
-            stopSending(State.LEAVING);
+            leave();
+        } else {
+            acknowledge();
+            control(Frame.BYE, 0);
+            channel.flush();
         }
-        acknowledge();
-        control(Frame.BYE, 0);
-        channel.flush();
     }
 
     private void bye() {

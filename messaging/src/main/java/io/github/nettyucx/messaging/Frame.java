@@ -55,6 +55,12 @@ final class Frame {
         return kind << 16 | type;
     }
 
+    /** Whether that is the head of a {@link #FRAGMENT} or a {@link #FRAGMENT_ABORTED}. */
+    static boolean isOfFragments(int head) {
+        int kind = head >>> 16;
+        return kind == FRAGMENT || kind == FRAGMENT_ABORTED;
+    }
+
     static long word(int length, int kind, int type) {
         return (long) head(kind, type) << 32 | length;
     }

@@ -289,7 +289,7 @@ public final class Node implements AutoCloseable {
         counters.opened();
         connections.add(connection);
         if (connections.size() > settings.maxConnections()) {
-            connections.stream().filter(other -> other != connection && other.isUsable())
+            connections.stream().filter(other -> other != connection && other.isUsable() && !other.isLeaving())
                     .min(Comparator.comparingLong(Connection::usedNanos)).ifPresent(Connection::leave);
         }
     }

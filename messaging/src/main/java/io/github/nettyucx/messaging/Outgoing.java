@@ -5,7 +5,7 @@ import io.netty.channel.Channel;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -29,6 +29,8 @@ final class Outgoing implements Ring.Span {
     private final int maxFrame;
     private final AtomicLong fragmented = new AtomicLong();
     private final Overflow overflow = new Overflow();
+    /** Of what has been taken since the connection began. */
+    private final UnderWay underWay = new UnderWay();
 
     // Of the consumer.
     private Channel channel;
@@ -281,15 +283,29 @@ final class Outgoing implements Ring.Span {
         WAITING
     }
 
-    /** Writes what there is to a channel. */
-    Sent send(Channel to) {
+    /** What is taken from now on goes over another connection. */
+    void connected() {
+        underWay.clear();
+    }
+
+    /** Whether a message is under way in fragments, of which the connection has some and not all. */
+    boolean isInTheMiddle() {
+        return !underWay.isEmpty();
+    }
+
+    /**
+     * Writes what there is to a channel.
+     *
+     * @param last whether to stop when no message is in the middle
+     */
+    Sent send(Channel to, boolean last) {
         channel = to;
         turnBytes = 0;
         boolean free;
         for (;;) {
             overflow.move();
             free = spans.next() != null;
-            if (!free || turnBytes >= MAX_TURN || !ring.take(MAX_SPAN, this)) {
+            if (last && !isInTheMiddle() || !free || turnBytes >= MAX_TURN || !ring.take(MAX_SPAN, this)) {
                 break;
             }
         }
@@ -332,6 +348,19 @@ final class Outgoing implements Ring.Span {
         turnBytes += length;
         node.counters().sent(frames, bytes);
         channel.write(spans.begin(offset, bytes, position + length), channel.voidPromise());
+    }
+
+    @Override
+    public void fragment(int offset) {
+        ByteBuffer frames = ring.buffer();
+        long number = frames.getLong(offset + Frame.HEADER);
+        if (frames.getInt(offset + 4) >>> 16 == Frame.FRAGMENT_ABORTED) {
+            underWay.aborted(number);
+        } else {
+            underWay.fragment(number, frames.getInt(offset + Frame.HEADER + 8),
+                    (frames.getInt(offset + Frame.HEADER + 12) & Fragments.FIRST) != 0,
+                    frames.getInt(offset) - Fragments.HEADER);
+        }
     }
 
     /** Whether there is nothing to take; then the producer of the next frame wakes the loop. */

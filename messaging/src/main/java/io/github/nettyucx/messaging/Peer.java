@@ -149,7 +149,7 @@ public final class Peer {
             waiter.begin();
             begin(waiter, type, timeout, false);
             send(outbox, waiter, type, request);
-            if (!await(waiter)) {
+            if (!waiter.await(node.settings().requestSpinNanos())) {
                 if (node.requests().take(waiter.correlation) != null) {
                     reusable = true;
                     if (Thread.currentThread().isInterrupted()) {
@@ -168,25 +168,6 @@ public final class Peer {
             }
             outbox.end();
         }
-    }
-
-    private boolean await(Waiter waiter) {
-        long spin = node.settings().requestSpinNanos();
-        while (Inbox.isHandling()) {
-            long end = System.nanoTime() + Inbox.STALL_NANOS;
-            if (end - waiter.deadlineNanos >= 0) {
-                break;
-            }
-            if (waiter.await(spin, end)) {
-                return true;
-            }
-            if (Thread.currentThread().isInterrupted()) {
-                return false;
-            }
-            Inbox.handlerWaits();
-            spin = 0;
-        }
-        return waiter.await(spin, waiter.deadlineNanos);
     }
 
     /**
@@ -314,11 +295,14 @@ public final class Peer {
             Outgoing.Sent sent;
             draining = true;
             try {
-                sent = outgoing.send(connection.channel());
+                sent = outgoing.send(connection.channel(), connection.isLeaving());
             } finally {
                 draining = false;
             }
             connection.used();
+            if (connection.isLeaving()) {
+                connection.leaveIfWhole();
+            }
             if (sent == Outgoing.Sent.MORE) {
                 execute(loop);
             }
@@ -416,8 +400,14 @@ public final class Peer {
         if (current == null && connection.isUsable()
                 && connections.stream().noneMatch(before -> before != connection && before.sentUpTo() >= 0)) {
             connection.sendsFrom(outgoing.taken());
+            outgoing.connected();
             current = connection;
         }
+    }
+
+    /** Whether the connection has a part of a message, and not all; on its loop. */
+    boolean isInTheMiddle(Connection connection) {
+        return current == connection && outgoing.isInTheMiddle();
     }
 
     /** Nothing is sent over it any more; on its loop. */

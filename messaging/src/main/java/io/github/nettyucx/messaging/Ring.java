@@ -238,9 +238,13 @@ final class Ring {
                 break;
             }
             length += size;
-            if ((int) INT.get(memory, (long) offset + length - size + 4) == Frame.head(Frame.PAD, 0)) {
+            int head = (int) INT.get(memory, (long) offset + length - size + 4);
+            if (head == Frame.head(Frame.PAD, 0)) {
                 absent = size - Frame.HEADER;
                 break;
+            }
+            if (Frame.isOfFragments(head)) {
+                span.fragment(offset + length - size);
             }
             frames++;
         }
@@ -311,5 +315,9 @@ final class Ring {
          * @param frames   how many, without a {@link Frame#PAD}
          */
         void set(long position, int offset, int length, int bytes, int frames);
+
+        /** Before that, of each frame of a message in fragments: where it is in the memory. */
+        default void fragment(int offset) {
+        }
     }
 }

@@ -49,9 +49,28 @@ final class Waiter extends Pending {
     }
 
     /**
+     * Waits until the deadline.
+     *
      * @return whether there is an answer; otherwise the time is over, or the thread has been interrupted
      */
-    boolean await(long spinNanos, long deadlineNanos) {
+    boolean await(long spinNanos) {
+        if (!Inbox.isHandling()) {
+            return await(spinNanos, deadlineNanos);
+        }
+        boolean answered = await(spinNanos, nextLook());
+        while (!answered && deadlineNanos - System.nanoTime() > 0 && !Thread.currentThread().isInterrupted()) {
+            Inbox.handlerWaits();
+            answered = park(nextLook());
+        }
+        return answered;
+    }
+
+    private long nextLook() {
+        long next = System.nanoTime() + Inbox.STALL_NANOS;
+        return next - deadlineNanos < 0 ? next : deadlineNanos;
+    }
+
+    private boolean await(long spinNanos, long deadlineNanos) {
         long limit = spin.begin(spinNanos);
         if (limit > 0) {
             long spinEnd = System.nanoTime() + limit;

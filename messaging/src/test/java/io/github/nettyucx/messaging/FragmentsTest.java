@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.messaging;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelOption;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -10,6 +11,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -17,7 +19,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Messages that travel in fragments, when they are given up, and when their node is closed. */
+/** Messages that travel in fragments, when they are given up, and when their connection is to be closed. */
 @Timeout(60)
 class FragmentsTest {
 
@@ -57,9 +59,11 @@ class FragmentsTest {
         @Override
         public Integer read(Importer in) {
             int length = in.remaining();
-            for (int i = 0; i < length; i++) {
-                assertEquals((byte) i, in.getByte());
+            ByteBuf bytes = in.getBuffer(length);
+            for (int i = 0; i < length; i += 997) {
+                assertEquals((byte) i, bytes.getByte(i));
             }
+            bytes.release();
             return length;
         }
     }
@@ -111,6 +115,46 @@ class FragmentsTest {
             result.add("no failure");
         } catch (MessagingException e) {
             result.add(e);
+        }
+    }
+
+    /** Whoever closes the connection, and whoever is in the middle of a message. */
+    @ParameterizedTest
+    @EnumSource
+    void aConnectionIsClosedBehindWhatIsUnderWay(TestTransport transport) throws Exception {
+        for (int sender = 1; sender <= 2; sender++) {
+            var codec = new Slow();
+            var type = new MessageType<>(3, codec);
+            int length = 1_000_000;
+            try (var nodes = new TestTransport.Nodes(transport)) {
+                Node one = nodes.start(1, builder -> builder.maxConnections(1));
+                Node two = nodes.start(2);
+                Node three = nodes.start(3);
+                var received = new LinkedBlockingQueue<Integer>();
+                var texts = new AtomicInteger();
+                for (Node node : new Node[] {one, two, three}) {
+                    node.onMessage(TEXT, (from, message) -> texts.incrementAndGet());
+                    node.onMessage(type, (from, message) -> received.add(message));
+                }
+                Node from = sender == 1 ? one : two;
+                Thread thread = Thread.ofPlatform().start(() -> from.peer(3 - from.id()).send(type, length));
+                assertTrue(codec.half.await(10, TimeUnit.SECONDS));
+                // All of the half is on its way before the connection is asked to close.
+                MessagesTest.await("half", () -> from.metrics().bytesSent() > length / 4);
+                long ticket = one.peer(3).send(TEXT, "the one connection is for this");
+                MessagesTest.await("the other", () -> one.peer(3).delivery(ticket) == Peer.Delivery.DELIVERED);
+                codec.go.countDown();
+                thread.join();
+                assertEquals(length, received.poll(15, TimeUnit.SECONDS));
+                MessagesTest.await("the limit", () -> one.metrics().connections() == 1);
+                // Afterwards there is another one for more.
+                from.peer(3 - from.id()).send(TEXT, "again");
+                MessagesTest.await("again", () -> texts.get() == 2);
+                for (Node node : new Node[] {one, two}) {
+                    assertEquals(0, node.metrics().undelivered());
+                    assertEquals(0, node.metrics().connectionsLost());
+                }
+            }
         }
     }
 
