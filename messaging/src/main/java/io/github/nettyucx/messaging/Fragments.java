@@ -14,6 +14,7 @@ final class Fragments implements Exporter.More {
     private Outgoing outgoing;
     private Exporter exporter;
     private boolean wait;
+    private Pending request;
     private long number;
     private int kind;
     private int type;
@@ -29,10 +30,12 @@ final class Fragments implements Exporter.More {
      *
      * @param total bytes, with the correlation and without a frame's word
      */
-    void begin(Outgoing outgoing, Exporter exporter, boolean wait, long number, int kind, int type, int total) {
+    void begin(Outgoing outgoing, Exporter exporter, boolean wait, Pending request, long number, int kind, int type,
+               int total) {
         this.outgoing = outgoing;
         this.exporter = exporter;
         this.wait = wait;
+        this.request = request;
         this.number = number;
         this.kind = kind;
         this.type = type;
@@ -53,7 +56,7 @@ final class Fragments implements Exporter.More {
         int part = Math.min(left, outgoing.maxFrame() - HEADER);
         length = HEADER + part;
         // Once it has begun, there is no way back: nobody would tell the receiver's memory from a leak.
-        slot = outgoing.reserve(own, length, wait || !isFirst);
+        slot = outgoing.reserve(own, length, wait || !isFirst, request);
         if (isFirst) {
             first = slot.position;
         }
@@ -99,6 +102,7 @@ final class Fragments implements Exporter.More {
 
     void forget() {
         outgoing = null;
+        request = null;
         own.memory = null;
     }
 }

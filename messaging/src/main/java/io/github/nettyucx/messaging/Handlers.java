@@ -67,8 +67,8 @@ final class Handlers {
                     if (entry(type) instanceof OfRequests<?, ?> entry) {
                         request(entry, connection, importer, correlation);
                     } else {
-                        peer.answer(Frame.FAILURE, type, correlation, StringCodec.INSTANCE,
-                                "node " + node.id() + " has no handler for requests of type " + type);
+                        peer.refuse(type, correlation,
+                                "node " + node.id() + " has no handler for requests of type " + type, true);
                     }
                 }
                 default -> response(kind, importer);
@@ -127,7 +127,7 @@ final class Handlers {
         try {
             request = read(type.request(), importer);
         } catch (RuntimeException | Error e) {
-            peer.answer(Frame.FAILURE, type.number(), correlation, StringCodec.INSTANCE, e.toString());
+            peer.refuse(type.number(), correlation, e.toString(), true);
             throw e;
         }
         if (type.dispatch() == Dispatch.LOOP) {

@@ -112,21 +112,24 @@ final class Outgoing implements Ring.Span {
      * @param kind        of the frame
      * @param correlation of a request or a response, or 0 of what has none
      * @param wait        whether to wait for room
+     * @param request     whose time ends the waiting, or {@code null}
      * @return its ticket, or {@link Peer#NO_TICKET} if it waits beside the ring
-     * @throws MessagingException.RingFull if there is no room
+     * @throws MessagingException.RingFull       if there is no room
+     * @throws MessagingException.RequestTimeout if there has been none in the time of the request
      */
-    <T> long put(Outbox outbox, int kind, int type, long correlation, Codec<? super T> codec, T message, boolean wait) {
+    <T> long put(Outbox outbox, int kind, int type, long correlation, Codec<? super T> codec, T message, boolean wait,
+                 Pending request) {
         int prefix = kind == Frame.MESSAGE ? 0 : 8;
         int body = codec.size(message);
-        if (body < 0 || body > node.settings().maxMessage()) {
+        if (body < 0 || body > node.settings().maxMessage() && kind != Frame.FAILURE) {
             throw new IllegalArgumentException("a message of " + body + " bytes (expected: 0 to "
                     + node.settings().maxMessage() + ", which is maxMessage of this node)");
         }
         int length = Frame.HEADER + prefix + body;
         if (length > maxFrame) {
-            return putFragments(outbox, kind, type, correlation, codec, message, prefix + body, wait);
+            return putFragments(outbox, kind, type, correlation, codec, message, prefix + body, wait, request);
         }
-        Slot slot = reserve(outbox.slot, length, wait);
+        Slot slot = reserve(outbox.slot, length, wait, request);
         long position = slot.position;
         Exporter exporter = outbox.exporter;
         exporter.window(slot.memory, slot.offset + Frame.HEADER, slot.offset + length, null);
@@ -148,10 +151,10 @@ final class Outgoing implements Ring.Span {
     }
 
     private <T> long putFragments(Outbox outbox, int kind, int type, long correlation, Codec<? super T> codec, T message,
-                                  int total, boolean wait) {
+                                  int total, boolean wait, Pending request) {
         Fragments fragments = outbox.fragments;
         Exporter exporter = outbox.exporter;
-        fragments.begin(this, exporter, wait, fragmented.incrementAndGet(), kind, type, total);
+        fragments.begin(this, exporter, wait, request, fragmented.incrementAndGet(), kind, type, total);
         boolean complete = false;
         try {
             if (kind != Frame.MESSAGE) {
@@ -174,13 +177,13 @@ final class Outgoing implements Ring.Span {
      * @param slot is told where it is, if that is in the ring
      * @return that one, or another
      */
-    Slot reserve(Slot slot, int length, boolean wait) {
+    Slot reserve(Slot slot, int length, boolean wait, Pending request) {
         long position = Ring.FULL;
         if (overflow.isEmpty() || !node.isLoop()) {
             position = ring.reserve(length);
         }
         if (position < 0) {
-            position = reserveSlowly(length, wait);
+            position = reserveSlowly(length, wait, request);
             if (position == Ring.FULL) {
                 return overflow.add(length);
             }
@@ -203,7 +206,7 @@ final class Outgoing implements Ring.Span {
     }
 
     /** @return {@link Ring#FULL} if the frame has to wait beside the ring */
-    private long reserveSlowly(int length, boolean wait) {
+    private long reserveSlowly(int length, boolean wait, Pending request) {
         if (node.isLoop()) {
             peer.drainHere();
             return overflow.isEmpty() ? checked(ring.reserve(length)) : Ring.FULL;
@@ -211,6 +214,10 @@ final class Outgoing implements Ring.Span {
         node.counters().ringFull();
         long limit = node.settings().sendTimeoutNanos();
         long deadline = System.nanoTime() + limit;
+        boolean isRequests = request != null && request.deadlineNanos - deadline < 0;
+        if (isRequests) {
+            deadline = request.deadlineNanos;
+        }
         for (;;) {
             long position = checked(ring.reserve(length));
             if (position >= 0) {
@@ -221,7 +228,9 @@ final class Outgoing implements Ring.Span {
             }
             try {
                 if (!awaitRoom(length, deadline)) {
-                    throw new MessagingException.RingFull("there has been no room in the ring to node " + peer.id()
+                    throw isRequests ? new MessagingException.RequestTimeout("there has been no room in the ring to node "
+                            + peer.id() + " in the time of the request, which was not sent")
+                            : new MessagingException.RingFull("there has been no room in the ring to node " + peer.id()
                             + " for " + limit / 1_000_000 + " ms, which is the node's sendTimeout: the peer takes nothing");
                 }
             } catch (InterruptedException e) {

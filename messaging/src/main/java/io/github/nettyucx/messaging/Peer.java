@@ -35,6 +35,8 @@ public final class Peer {
         UNDELIVERED
     }
 
+    /** In bytes. */
+    private static final int MAX_REASON = 8192;
     private static final long RETRY_MILLIS = 50;
     /** After a node could not be reached, so long messages to it are given up at once. */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -89,7 +91,7 @@ public final class Peer {
      * @throws IllegalArgumentException    if the message is too large
      */
     public <T> long send(MessageType<T> type, T message) {
-        return put(Frame.MESSAGE, type.number(), 0, type.codec(), message, true);
+        return put(Frame.MESSAGE, type.number(), 0, type.codec(), message, true, null);
     }
 
     /**
@@ -98,20 +100,28 @@ public final class Peer {
      * @throws MessagingException.RingFull if there is no room now
      */
     public <T> long trySend(MessageType<T> type, T message) {
-        return put(Frame.MESSAGE, type.number(), 0, type.codec(), message, false);
+        return put(Frame.MESSAGE, type.number(), 0, type.codec(), message, false, null);
     }
 
-    private <T> long put(int kind, int type, long correlation, Codec<? super T> codec, T message, boolean wait) {
+    private <T> long put(int kind, int type, long correlation, Codec<? super T> codec, T message, boolean wait,
+                         Pending request) {
         Outbox outbox = Outbox.begin();
         try {
-            return outgoing.put(outbox, kind, type, correlation, codec, message, wait);
+            return outgoing.put(outbox, kind, type, correlation, codec, message, wait, request);
         } finally {
             outbox.end();
         }
     }
 
     <T> void answer(int kind, int type, long correlation, Codec<? super T> codec, T message) {
-        put(kind, type, correlation, codec, message, true);
+        put(kind, type, correlation, codec, message, true, null);
+    }
+
+    /** Answers that there is no response. @param reason which is cut if it is long */
+    void refuse(int type, long correlation, String reason, boolean wait) {
+        int most = Math.max(0, (Math.min(node.settings().maxMessage(), MAX_REASON) - 4) / 3);
+        put(Frame.FAILURE, type, correlation, StringCodec.INSTANCE,
+                reason.length() <= most ? reason : reason.substring(0, most), wait, null);
     }
 
     /** What is known of the message with that ticket. */
@@ -218,7 +228,8 @@ public final class Peer {
         long correlation = pending.correlation;
         boolean sent = false;
         try {
-            long ticket = outgoing.put(outbox, Frame.REQUEST, type.number(), correlation, type.request(), request, true);
+            long ticket = outgoing.put(outbox, Frame.REQUEST, type.number(), correlation, type.request(), request, true,
+                    pending);
             sent = true;
             long position = ticket == NO_TICKET ? outgoing.ring().tail() : ticket;
             // Somebody else may have answered it and use it again by now; then nobody looks at it.
@@ -227,6 +238,11 @@ public final class Peer {
                 if (position < lostBelow && node.requests().take(correlation) == pending) {
                     pending.fail(new MessagingException.NodeLost("the connection to node " + id + " was lost", null));
                 }
+            }
+        } catch (MessagingException.RequestTimeout e) {
+            if (node.requests().take(correlation) == pending) {
+                node.counters().timedOut();
+                pending.fail(e);
             }
         } finally {
             if (!sent) {

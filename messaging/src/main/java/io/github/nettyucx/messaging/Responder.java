@@ -34,23 +34,34 @@ public final class Responder<R> {
     }
 
     /**
-     * Sends the response. It is not known whether the requester still waits for it.
+     * Sends the response. It is not known whether the requester still waits for it. If it cannot be sent the requester gets a
+     * {@link MessagingException.RequestRefused} in place of it, as far as there is room for that.
      *
      * @throws IllegalStateException         if the request has been answered
      * @throws MessagingException.RingFull   if there is no room for it, as with {@link Peer#send}
      */
     public void respond(R response) {
-        take().answer(Frame.RESPONSE, type.number(), correlation, type.response(), response);
+        Peer to = take();
+        try {
+            to.answer(Frame.RESPONSE, type.number(), correlation, type.response(), response);
+        } catch (RuntimeException | Error e) {
+            try {
+                to.refuse(type.number(), correlation, e.toString(), !(e instanceof MessagingException.RingFull));
+            } catch (RuntimeException | Error unsent) {
+                e.addSuppressed(unsent);
+            }
+            throw e;
+        }
     }
 
     /**
      * Tells the requester that there is no response: he gets a {@link MessagingException.RequestRefused}.
      *
-     * @param reason for a person
+     * @param reason for a person; what is too long for a message is cut
      * @throws IllegalStateException if the request has been answered
      */
     public void fail(String reason) {
-        take().answer(Frame.FAILURE, type.number(), correlation, StringCodec.INSTANCE, reason);
+        take().refuse(type.number(), correlation, String.valueOf(reason), true);
     }
 
     private Peer take() {

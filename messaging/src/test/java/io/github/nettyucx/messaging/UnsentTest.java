@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.messaging;
+
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Requests end in time though they, or their responses, cannot be sent. */
+@Timeout(60)
+class UnsentTest {
+
+    private static final RequestType<String, String> ASK =
+            new RequestType<>(1, StringCodec.INSTANCE, StringCodec.INSTANCE);
+    private static final RequestType<String, String> ASK_POOL =
+            new RequestType<>(2, StringCodec.INSTANCE, StringCodec.INSTANCE, Dispatch.POOL);
+
+    /** Nothing makes room, and a thread would wait for it much longer. */
+    @ParameterizedTest
+    @EnumSource
+    void aRequestThatFindsNoRoomTimesOutInItsOwnTime(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = nodes.start(1, builder -> builder.ringCapacity(4096).reachTimeout(Duration.ofSeconds(40))
+                    .closeTimeout(Duration.ofMillis(100)));
+            Peer nobody = one.peer(2);
+            var filler = new MessageType<>(9, StringCodec.INSTANCE);
+            assertThrows(MessagingException.RingFull.class, () -> {
+                for (int i = 0; i < 1000; i++) {
+                    nobody.trySend(filler, "");
+                }
+            });
+            for (String question : new String[] {"short", "in fragments".repeat(1000)}) {
+                long begin = System.nanoTime();
+                assertThrows(MessagingException.RequestTimeout.class,
+                        () -> nobody.request(ASK, question, Duration.ofMillis(200)));
+                CompletableFuture<String> future = nobody.requestAsync(ASK, question, Duration.ofMillis(200));
+                assertInstanceOf(MessagingException.RequestTimeout.class,
+                        assertThrows(CompletionException.class, future::join).getCause());
+                var failures = new LinkedBlockingQueue<MessagingException>();
+                nobody.requestAsync(ASK, question, Duration.ofMillis(200), new ResponseHandler<>() {
+                    @Override
+                    public void onResponse(String response) {
+                        throw new AssertionError(response);
+                    }
+
+                    @Override
+                    public void onFailure(MessagingException cause) {
+                        failures.add(cause);
+                    }
+                });
+                assertInstanceOf(MessagingException.RequestTimeout.class, failures.poll(10, TimeUnit.SECONDS));
+                assertTrue(System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(15));
+                assertEquals(0, failures.size());
+            }
+            assertEquals(6, one.metrics().requestsTimedOut());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aResponseThatCannotBeSentIsRefusedAtOnce(TestTransport transport) {
+        var failing = new RequestType<>(8, StringCodec.INSTANCE, new Codec<String>() {
+            @Override
+            public int size(String message) {
+                return 100;
+            }
+
+            @Override
+            public void write(String message, Exporter out) {
+                throw new IllegalStateException("the codec's");
+            }
+
+            @Override
+            public String read(Importer in) {
+                return in.getString();
+            }
+        });
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = nodes.start(1);
+            Node two = nodes.start(2, builder -> builder.maxMessage(1000));
+            RequestHandler<String, String> handler = (from, request, responder) -> {
+                String response = "x".repeat(2000);
+                if (request.equals("later")) {
+                    Responder<String> later = responder.detach();
+                    Thread.ofPlatform().start(() -> assertThrows(RuntimeException.class, () -> later.respond(response)));
+                } else {
+                    // The handler does nothing about it.
+                    assertThrows(RuntimeException.class, () -> responder.respond(response));
+                }
+            };
+            two.onRequest(ASK, handler);
+            two.onRequest(ASK_POOL, handler);
+            two.onRequest(failing, handler);
+            for (String when : new String[] {"now", "later"}) {
+                for (RequestType<String, String> type : List.of(ASK, ASK_POOL)) {
+                    assertTrue(assertThrows(MessagingException.RequestRefused.class,
+                            () -> one.peer(2).request(type, when, Duration.ofSeconds(5))).getMessage().contains("maxMessage"));
+                }
+                assertTrue(assertThrows(MessagingException.RequestRefused.class,
+                        () -> one.peer(2).request(failing, when, Duration.ofSeconds(5))).getMessage().contains("the codec's"));
+            }
+            // A reason that is too long itself is cut.
+            two.onRequest(new RequestType<>(9, StringCodec.INSTANCE, StringCodec.INSTANCE),
+                    (from, request, responder) -> responder.fail("because ".repeat(1000)));
+            assertTrue(assertThrows(MessagingException.RequestRefused.class, () -> one.peer(2).request(
+                    new RequestType<>(9, StringCodec.INSTANCE, StringCodec.INSTANCE), "", Duration.ofSeconds(5)))
+                    .getMessage().startsWith("because because"));
+        }
+    }
+}
