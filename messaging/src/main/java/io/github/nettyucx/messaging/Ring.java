@@ -174,7 +174,7 @@ final class Ring {
         INT.set(memory, offset + 4L, Frame.head(kind, type));
         // Before we look whether the consumer is asleep; it looks at us after it has said so.
         INT.setVolatile(memory, (long) offset, length);
-        return (long) LONG.getOpaque(memory, stateWord) == ASLEEP
+        return (long) LONG.getVolatile(memory, stateWord) == ASLEEP
                 && LONG.compareAndSet(memory, stateWord, ASLEEP, AWAKE);
     }
 
