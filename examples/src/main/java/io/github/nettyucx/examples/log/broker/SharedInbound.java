@@ -14,8 +14,10 @@ import io.netty.util.concurrent.Future;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -28,6 +30,8 @@ import java.util.concurrent.TimeUnit;
  * reservations. One that stays empty ends the segment in front of it: nothing behind it is committed.
  */
 final class SharedInbound extends Inbound {
+    /** As many turns may be under way when the broker takes another one. What is left is for producers. */
+    private static final int MAX_TURNS = OrderWord.TURNS / 2;
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
 
     /** What has become of a reservation. */
@@ -78,6 +82,8 @@ final class SharedInbound extends Inbound {
     private final IntObjectMap<Turn> turns = new IntObjectHashMap<>();
     /** By message, whose turns somebody else has taken. */
     private final List<Sent> displaced = new ArrayList<>();
+    /** By message, for which there were no turns yet. */
+    private final Deque<Sent> waiting = new ArrayDeque<>();
     private int nextTurn;
     private long position;
     /** {@code null} if nobody waits behind an empty place. */
@@ -103,40 +109,83 @@ final class SharedInbound extends Inbound {
 
     @Override
     void written(Peer peer, UcxMemoryNotification put) {
-        take(OrderWord.turn(put.value()), new Written(peer, OrderWord.request(put.value()), put.offset(), put.length()));
+        if (take(OrderWord.turn(put.value()), new Written(peer, OrderWord.request(put.value()), put.offset(), put.length()))) {
+            progress();
+        }
     }
 
     @Override
     void full(Peer peer, int turn, long at) {
-        take(turn & OrderWord.TURNS - 1, new DoesNotFit(peer, null));
+        if (take(turn & OrderWord.TURNS - 1, new DoesNotFit(peer, null))) {
+            progress();
+        }
     }
 
     @Override
     void sent(Sent sent) {
-        var length = sent.records().readableBytes();
-        var reserved = (long) WORD.getAndAdd(memory.segment(), OrderWord.at(capacity), OrderWord.reserving(length));
-        var place = OrderWord.position(reserved);
-        take(OrderWord.turn(reserved), place > capacity - length ? new DoesNotFit(sent.peer(), sent)
-                : new BySender(sent, place));
+        waiting.add(sent);
+        if (reserve()) {
+            progress();
+        }
+        limitTime();
     }
 
-    private void take(int number, Turn turn) {
+    /**
+     * Takes places for what has come by message, as long as there are turns: one that was taken twice would be somebody
+     * else's.
+     *
+     * @return whether any was taken
+     */
+    private boolean reserve() {
+        var any = false;
+        while (!waiting.isEmpty() && hasTurn()) {
+            var sent = waiting.remove();
+            var length = sent.records().readableBytes();
+            var reserved = (long) WORD.getAndAdd(memory.segment(), OrderWord.at(capacity), OrderWord.reserving(length));
+            var place = OrderWord.position(reserved);
+            if (!take(OrderWord.turn(reserved), place > capacity - length ? new DoesNotFit(sent.peer(), sent)
+                    : new BySender(sent, place))) {
+                return false;
+            }
+            any = true;
+        }
+        return any;
+    }
+
+    private boolean hasTurn() {
+        var next = OrderWord.turn((long) WORD.getVolatile(memory.segment(), OrderWord.at(capacity)));
+        return (next - nextTurn & OrderWord.TURNS - 1) < MAX_TURNS;
+    }
+
+    /** @return whether it goes on; otherwise the segment has ended */
+    private boolean take(int number, Turn turn) {
         if (turns.containsKey(number)) {
             turn.sent().ifPresent(displaced::add);
             commits.end(turn.peer(), turn.request(), "turn " + number + " has been taken already");
-            return;
+            return false;
         }
         turns.put(number, turn);
-        advance();
+        return true;
     }
 
-    private void advance() {
+    /** Commits what can be, and what can be when that has given its turns back. */
+    private void progress() {
+        do {
+            if (!advance()) {
+                return;
+            }
+        } while (reserve());
+        limitTime();
+    }
+
+    /** @return whether it goes on; otherwise the segment has ended */
+    private boolean advance() {
         for (Turn turn; (turn = turns.get(nextTurn)) != null;) {
             stopTimeout();
             switch (turn) {
                 case DoesNotFit _ -> {
                     commits.end(SealReason.FULL);
-                    return;
+                    return false;
                 }
                 case BySender ours when ours.position == position -> {
                     var length = ours.message.records().readableBytes();
@@ -145,14 +194,14 @@ final class SharedInbound extends Inbound {
                     ours.message.records().release();
                     if (fault != null) {
                         commits.end(ours.peer(), ours.request(), fault);
-                        return;
+                        return false;
                     }
                     position += length;
                 }
                 case BySender _ -> {
                     // Somebody has written to the word.
                     commits.end(SealReason.DAMAGED);
-                    return;
+                    return false;
                 }
                 case Written put -> {
                     var fault = put.position != position
@@ -160,7 +209,7 @@ final class SharedInbound extends Inbound {
                             : commits.commit(put.peer, put.request, memory, position, put.length);
                     if (fault != null) {
                         commits.end(put.peer, put.request, fault);
-                        return;
+                        return false;
                     }
                     position += put.length;
                 }
@@ -168,7 +217,11 @@ final class SharedInbound extends Inbound {
             turns.remove(nextTurn);
             nextTurn = nextTurn + 1 & OrderWord.TURNS - 1;
         }
-        if (!turns.isEmpty() && timeout == null) {
+        return true;
+    }
+
+    private void limitTime() {
+        if ((!turns.isEmpty() || !waiting.isEmpty()) && timeout == null) {
             timeout = loop.schedule(() -> commits.end(SealReason.TIMED_OUT), patience.toNanos(), TimeUnit.NANOSECONDS);
         }
     }
@@ -207,6 +260,8 @@ final class SharedInbound extends Inbound {
             }
         }
         unplaced.addAll(displaced);
+        unplaced.addAll(waiting);
+        waiting.clear();
         return unplaced;
     }
 }
