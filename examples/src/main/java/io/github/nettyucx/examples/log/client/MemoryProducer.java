@@ -217,6 +217,8 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser 
         } else if (mode == AccessMode.SHARED) {
             release(sealed.generation());
         }
+        // A key that is still being opened is of no use any more, and this is not told twice.
+        generation = -1;
         memory = null;
         ended();
         // In their order, in front of what has not been written at all.
