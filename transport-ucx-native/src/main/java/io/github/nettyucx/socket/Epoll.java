@@ -61,7 +61,6 @@ public final class Epoll implements AutoCloseable {
         CallState state = CallState.current();
         int epoll = -1;
         int event = -1;
-        boolean complete = false;
         try {
             memory = arena.allocate(MEMORY_SIZE, 8);
             base = memory.address();
@@ -71,12 +70,10 @@ public final class Epoll implements AutoCloseable {
             epollFd = epoll;
             eventFd = event;
             control("epoll_ctl(eventfd)", SocketConstants.EPOLL_CTL_ADD, event, wakeupInterest, NOBODY);
-            complete = true;
-        } finally {
+        } catch (Throwable t) {
             // The loop tries again, as often as it takes.
-            if (!complete) {
-                giveUp(event, epoll);
-            }
+            giveUp(event, epoll);
+            throw t;
         }
     }
 

@@ -40,22 +40,19 @@ public final class Pipe implements AutoCloseable {
         int readFd = state.memory.get(JAVA_INT, CallState.STRUCT);
         int writeFd = state.memory.get(JAVA_INT, CallState.STRUCT + Integer.BYTES);
         FileChannel target = null;
-        boolean complete = false;
         try {
             SocketFunctions.fcntl(state, writeFd, SocketConstants.F_SETPIPE_SZ, WANTED_CAPACITY);
             int capacity = Errno.check("fcntl(F_GETPIPE_SZ)",
                     SocketFunctions.fcntl(state, writeFd, SocketConstants.F_GETPIPE_SZ, 0));
             target = openTarget(state, readFd, writeFd);
-            complete = true;
             return new Pipe(readFd, writeFd, capacity, target);
-        } finally {
-            if (!complete) {
-                if (target != null) {
-                    target.close();
-                }
-                SocketFunctions.close(state, writeFd);
-                SocketFunctions.close(state, readFd);
+        } catch (Throwable t) {
+            if (target != null) {
+                target.close();
             }
+            SocketFunctions.close(state, writeFd);
+            SocketFunctions.close(state, readFd);
+            throw t;
         }
     }
 
@@ -71,17 +68,14 @@ public final class Pipe implements AutoCloseable {
             SocketFunctions.close(state, guess);
         }
         FileChannel target = FileChannel.open(path(writeFd), StandardOpenOption.WRITE);
-        boolean complete = false;
         try {
             int fd = pipe.equals(link(guess)) ? guess : find(pipe, readFd, writeFd);
             Errno.check("fcntl(F_SETFL)", SocketFunctions.fcntl(
                     state, fd, SocketConstants.F_SETFL, SocketConstants.O_WRONLY | SocketConstants.O_NONBLOCK));
-            complete = true;
             return target;
-        } finally {
-            if (!complete) {
-                target.close();
-            }
+        } catch (Throwable t) {
+            target.close();
+            throw t;
         }
     }
 

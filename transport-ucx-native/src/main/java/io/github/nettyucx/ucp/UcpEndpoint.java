@@ -47,19 +47,17 @@ public final class UcpEndpoint implements AutoCloseable {
             request.listener().beginAccept(request);
         }
         id = Upcalls.ENDPOINTS.register(this);
-        boolean created = false;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             UcpFunctions.check(params.purpose(),
                     UcpFunctions.EP_CREATE, workerAddress, params.write(arena, id), out.address());
             address = out.get(ValueLayout.JAVA_LONG, 0);
-            created = true;
+        } catch (Throwable t) {
+            Upcalls.ENDPOINTS.unregister(id);
+            throw t;
         } finally {
             if (request != null) {
                 request.listener().endAccept();
-            }
-            if (!created) {
-                Upcalls.ENDPOINTS.unregister(id);
             }
         }
     }

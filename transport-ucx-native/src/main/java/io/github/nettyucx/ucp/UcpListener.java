@@ -32,7 +32,6 @@ public final class UcpListener implements AutoCloseable {
         this.worker = worker;
         this.handler = handler;
         id = Upcalls.Listeners.REGISTERED.register(this);
-        boolean created = false;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment sockaddr = UcsSockAddr.encode(arena, local);
             MemorySegment params = arena.allocate(UcpLayouts.ListenerParams.SIZE, Long.BYTES);
@@ -47,11 +46,9 @@ public final class UcpListener implements AutoCloseable {
             UcpFunctions.check("Listening on " + local,
                     UcpFunctions.LISTENER_CREATE, worker.address(), params.address(), out.address());
             address = out.get(ValueLayout.JAVA_LONG, 0);
-            created = true;
-        } finally {
-            if (!created) {
-                Upcalls.Listeners.REGISTERED.unregister(id);
-            }
+        } catch (Throwable t) {
+            Upcalls.Listeners.REGISTERED.unregister(id);
+            throw t;
         }
     }
 
@@ -129,15 +126,14 @@ public final class UcpListener implements AutoCloseable {
     /** The upcall. Whoever asks must not wait for ever because the handler fails: then the request is rejected. */
     void requested(long requestAddress) {
         UcpConnectionRequest request = new UcpConnectionRequest(this, requestAddress);
-        boolean handled = false;
         try {
             pending.add(request);
             handler.onConnectionRequest(request);
-            handled = true;
-        } finally {
-            if (!handled && !request.isTaken()) {
+        } catch (Throwable t) {
+            if (!request.isTaken()) {
                 rejectQuietly(request);
             }
+            throw t;
         }
     }
 

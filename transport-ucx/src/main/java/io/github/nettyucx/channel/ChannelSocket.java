@@ -41,14 +41,11 @@ final class ChannelSocket {
     KernelSocket openFor(InetAddress address) throws IOException {
         if (socket == null) {
             KernelSocket fresh = KernelSocket.stream(KernelSocket.needsIpv6(address));
-            boolean complete = false;
             try {
                 options.applyTo(fresh);
-                complete = true;
-            } finally {
-                if (!complete) {
-                    fresh.close();
-                }
+            } catch (Throwable t) {
+                fresh.close();
+                throw t;
             }
             socket = fresh;
         }
@@ -58,16 +55,13 @@ final class ChannelSocket {
     /** @return the address that it has then */
     InetSocketAddress bind(InetSocketAddress wanted) throws IOException {
         openFor(wanted.getAddress());
-        boolean complete = false;
         try {
             socket.bind(wanted);
             bound = socket.localAddress();
-            complete = true;
             return bound;
-        } finally {
-            if (!complete) {
-                close(null, false);
-            }
+        } catch (Throwable t) {
+            close(null, false);
+            throw t;
         }
     }
 

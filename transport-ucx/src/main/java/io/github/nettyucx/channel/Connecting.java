@@ -48,15 +48,12 @@ final class Connecting {
         ClientOpening started = new ClientOpening(channel, loop, to, socket.openFor(to.getAddress()), promise, mode,
                 plainReason, reason -> connectAgain(loop, to, promise, reason));
         begin(started);
-        boolean begun = false;
         try {
             started.start();
-            begun = true;
-        } finally {
-            if (!begun) {
-                giveUp();
-                socket.close(loop, false);
-            }
+        } catch (Throwable t) {
+            giveUp();
+            socket.close(loop, false);
+            throw t;
         }
     }
 

@@ -254,17 +254,14 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
     private KernelSocket openSocket() throws IOException {
         if (socket == null) {
             KernelSocket fresh = KernelSocket.datagram(ipv6);
-            boolean complete = false;
             try {
                 config.applyTo(fresh);
                 socket = fresh;
                 startWatch();
-                complete = true;
-            } finally {
-                if (!complete) {
-                    socket = null;
-                    fresh.close();
-                }
+            } catch (Throwable t) {
+                socket = null;
+                fresh.close();
+                throw t;
             }
             port = DatagramPort.of(fresh);
         }

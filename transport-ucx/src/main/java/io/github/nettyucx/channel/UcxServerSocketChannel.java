@@ -118,7 +118,6 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
         }
         engine = loopLanes().engine();
         KernelSocket listening = KernelSocket.stream(KernelSocket.needsIpv6(wanted.getAddress()));
-        boolean complete = false;
         try {
             config.socketOptions().applyTo(listening);
             listening.bind(wanted);
@@ -127,16 +126,15 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
             // The address as it was asked for, a wildcard of either family, with the port that the kernel has chosen.
             bound = listening.localAddress();
             local = new InetSocketAddress(wanted.getAddress(), bound.getPort());
-            complete = true;
-        } catch (BindException e) {
-            String hint = e.getMessage().startsWith("Cannot assign") ? ": it must be one of this host's: " : ": ";
-            throw (BindException) new BindException(e.getMessage() + hint + wanted).initCause(e);
-        } finally {
-            if (!complete) {
-                engine.unwatch(listening);
-                config.socketOptions().detach();
-                listening.close();
+        } catch (Throwable t) {
+            engine.unwatch(listening);
+            config.socketOptions().detach();
+            listening.close();
+            if (t instanceof BindException e) {
+                String hint = e.getMessage().startsWith("Cannot assign") ? ": it must be one of this host's: " : ": ";
+                throw (BindException) new BindException(e.getMessage() + hint + wanted).initCause(e);
             }
+            throw t;
         }
         socket = listening;
         announce();

@@ -140,19 +140,18 @@ public final class LoopLanes implements AutoCloseable {
     public Lane linkLane(LaneKind kind, LinkHalf half, Hello peer, KernelSocket control, ConnectionLimits limits,
                          Allocation stash, Traffic traffic) {
         LinkLane lane = null;
-        boolean complete = false;
         try {
             lane = newLinkLane(kind, (LinkTable.Half) half, control, limits, stash, traffic);
             lane.open(peer);
-            complete = true;
-        } finally {
-            if (!complete && lane != null) {
+            return lane;
+        } catch (Throwable t) {
+            if (lane != null) {
                 lane.close(false);
-            } else if (!complete) {
+            } else {
                 half.release();
             }
+            throw t;
         }
-        return lane;
     }
 
     private LinkLane newLinkLane(LaneKind kind, LinkTable.Half half, KernelSocket control, ConnectionLimits limits,

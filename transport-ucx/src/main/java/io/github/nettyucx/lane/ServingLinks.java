@@ -69,15 +69,12 @@ public final class ServingLinks implements Links {
         }
         close();
         LinkTable.Half own = ((LinkTable.Half) half).pinned();
-        boolean complete = false;
         try {
             prepared = lanes.make(kind, own, limits);
-            complete = true;
-        } finally {
-            if (!complete) {
-                own.release();
-                own.release();
-            }
+        } catch (Throwable t) {
+            own.release();
+            own.release();
+            throw t;
         }
         return half;
     }

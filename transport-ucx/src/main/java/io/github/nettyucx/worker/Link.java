@@ -160,15 +160,12 @@ public final class Link implements EndpointPort, EndpointErrorHandler {
             throw UcsStatus.exception("Attaching memory over an endpoint that has failed", failure);
         }
         UcpRemoteKey opened = ucp.unpackRemoteKey(Arrays.copyOf(key, key.length + Attachment.KEY_PADDING));
-        boolean attached = false;
         try {
             Attachment attachment = new Attachment(opened, opened.localPointer(address));
-            attached = true;
             return attachment;
-        } finally {
-            if (!attached) {
-                opened.close();
-            }
+        } catch (Throwable t) {
+            opened.close();
+            throw t;
         }
     }
 

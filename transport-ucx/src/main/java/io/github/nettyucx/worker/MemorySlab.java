@@ -36,18 +36,15 @@ final class MemorySlab {
     MemorySlab(LinkKind kind, int length) throws IOException {
         this.length = length;
         memory = UnpooledByteBufAllocator.DEFAULT.directBuffer(length + PAGE, length + PAGE);
-        boolean complete = false;
         try {
             long start = BufferAddress.of(memory, 0, length + PAGE);
             offset = (int) (-start & PAGE - 1);
             address = start + offset;
             registration = UcxRuntime.register(kind, address, length);
-            complete = true;
-        } finally {
-            if (!complete) {
-                arena.close();
-                memory.release();
-            }
+        } catch (Throwable t) {
+            arena.close();
+            memory.release();
+            throw t;
         }
         param = UcpRequestParam.allocateRegistered(arena);
         UcpRequestParam.changeMemoryHandle(param, registration.address());

@@ -137,14 +137,11 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     private Worker newWorker(LinkKind kind, String role) throws IOException {
         String full = name + '/' + kind.name().toLowerCase(java.util.Locale.ROOT) + '/' + role;
         Worker worker = new Worker(this, full, UcxRuntime.newWorker(kind, full), registered(kind));
-        boolean complete = false;
         try {
             epoll.add(worker.eventFd(), Epoll.IN, WatchedSockets.NONE);
-            complete = true;
-        } finally {
-            if (!complete) {
-                worker.close();
-            }
+        } catch (Throwable t) {
+            worker.close();
+            throw t;
         }
         workers = Arrays.copyOf(workers, workers.length + 1);
         workers[workers.length - 1] = worker;
