@@ -113,7 +113,8 @@ public final class UcxLibrary {
     /**
      * Runs an action while numbers are written with a decimal point for the C code that this thread calls, whatever the
      * user's locale. UCX reads its configuration with locale-dependent functions, so whatever makes it do that
-     * ({@code ucp_config_read}, {@code ucp_config_modify}, {@code ucp_init}) belongs in here.
+     * ({@code ucp_config_read}, {@code ucp_config_modify}, {@code ucp_init}, {@code ucp_worker_create}) belongs in here.
+     * Configurations, contexts and workers of this binding are made so.
      *
      * @param action runs on the calling thread, or on a platform thread if the caller is a virtual one
      * @param <T>    type of the result

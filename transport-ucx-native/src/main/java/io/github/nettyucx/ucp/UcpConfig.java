@@ -31,8 +31,8 @@ public final class UcpConfig implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             long nativePrefix = prefix == null ? 0 : arena.allocateFrom(prefix).address();
-            UcpFunctions.check("Reading the UCX configuration",
-                    UcpFunctions.CONFIG_READ, nativePrefix, 0, out.address());
+            UcpFunctions.checkReading("Reading the UCX configuration",
+                    () -> UcpFunctions.call(UcpFunctions.CONFIG_READ, nativePrefix, 0, out.address()));
             return new UcpConfig(out.get(ValueLayout.JAVA_LONG, 0));
         }
     }
@@ -47,9 +47,10 @@ public final class UcpConfig implements AutoCloseable {
      */
     public UcpConfig modify(String name, String value) throws UcxException {
         try (Arena arena = Arena.ofConfined()) {
-            UcpFunctions.check("Setting UCX option " + name + " to \"" + value + '"',
-                    UcpFunctions.CONFIG_MODIFY,
-                    address(), arena.allocateFrom(name).address(), arena.allocateFrom(value).address());
+            long nativeName = arena.allocateFrom(name).address();
+            long nativeValue = arena.allocateFrom(value).address();
+            UcpFunctions.checkReading("Setting UCX option " + name + " to \"" + value + '"',
+                    () -> UcpFunctions.call(UcpFunctions.CONFIG_MODIFY, address(), nativeName, nativeValue));
             return this;
         }
     }

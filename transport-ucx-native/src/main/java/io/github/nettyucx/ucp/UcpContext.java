@@ -37,9 +37,10 @@ public final class UcpContext implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             long config = params.config() == null ? 0 : params.config().address();
-            UcpFunctions.check("Creating a UCX context",
-                    UcpFunctions.INIT_VERSION, UcpConstants.API_MAJOR, UcpConstants.API_MINOR,
-                    params.write(arena), config, out.address(), 0);
+            long written = params.write(arena);
+            UcpFunctions.checkReading("Creating a UCX context", () -> UcpFunctions.call(
+                    UcpFunctions.INIT_VERSION, UcpConstants.API_MAJOR, UcpConstants.API_MINOR, written, config,
+                    out.address(), 0));
             return new UcpContext(out.get(ValueLayout.JAVA_LONG, 0));
         }
     }

@@ -9,6 +9,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
+import java.util.function.Supplier;
 
 /**
  * The functions of {@code ucp/api/ucp.h}.
@@ -154,6 +155,16 @@ final class UcpFunctions {
         }
     }
 
+    /** The same with six arguments. */
+    static long call(MethodHandle function,
+            long first, long second, long third, long fourth, long fifth, long sixth) {
+        try {
+            return (long) function.invokeExact(first, second, third, fourth, fifth, sixth);
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
     /**
      * Makes such a call to a function that returns a status, and throws if that is an error.
      *
@@ -163,16 +174,12 @@ final class UcpFunctions {
         UcsStatus.check(what, (byte) call(function, first, second, third));
     }
 
-    /** The same with six arguments. */
-    static void check(String what, MethodHandle function,
-            long first, long second, long third, long fourth, long fifth, long sixth) throws UcxException {
-        int status;
-        try {
-            status = (byte) (long) function.invokeExact(first, second, third, fourth, fifth, sixth);
-        } catch (Throwable e) {
-            throw rethrow(e);
-        }
-        UcsStatus.check(what, status);
+    /**
+     * As {@link #check}, for calls in which UCX reads settings: these have a decimal point, whatever the user's locale has.
+     * The call must not need its thread, see {@link UcxLibrary#withNumericLocaleC}.
+     */
+    static void checkReading(String what, Supplier<Long> call) throws UcxException {
+        UcsStatus.check(what, (byte) (long) UcxLibrary.withNumericLocaleC(call));
     }
 
     /**

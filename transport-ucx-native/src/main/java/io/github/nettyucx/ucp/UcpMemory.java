@@ -101,8 +101,8 @@ public final class UcpMemory implements AutoCloseable {
             // Not its successor ucp_memh_pack: asked for a remote key, that one ends the process as unsupported.
             MemorySegment buffer = arena.allocate(ValueLayout.JAVA_LONG);
             MemorySegment size = arena.allocate(ValueLayout.JAVA_LONG);
-            UcpFunctions.check("Packing a remote key",
-                    UcpFunctions.RKEY_PACK, context.address(), address(), buffer.address(), size.address(), 0, 0);
+            UcsStatus.check("Packing a remote key", (byte) UcpFunctions.call(
+                    UcpFunctions.RKEY_PACK, context.address(), address(), buffer.address(), size.address(), 0, 0));
             long packed = buffer.get(ValueLayout.JAVA_LONG, 0);
             byte[] copy = NativeMemory.getBytes(packed, size.get(ValueLayout.JAVA_LONG, 0));
             UcpFunctions.call(UcpFunctions.RKEY_BUFFER_RELEASE, packed, 0, 0);

@@ -31,8 +31,10 @@ public final class UcpWorker implements AutoCloseable {
         this.context = context;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            UcpFunctions.check("Creating a worker",
-                    UcpFunctions.WORKER_CREATE, context.address(), params.write(arena), out.address());
+            long written = params.write(arena);
+            // The transports read their settings.
+            UcpFunctions.checkReading("Creating a worker",
+                    () -> UcpFunctions.call(UcpFunctions.WORKER_CREATE, context.address(), written, out.address()));
             address = out.get(ValueLayout.JAVA_LONG, 0);
             context.retained();
         }
