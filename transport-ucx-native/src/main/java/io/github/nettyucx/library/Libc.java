@@ -120,8 +120,13 @@ final class Libc {
         return call(USELOCALE, 0, 0, 0);
     }
 
+    /** Something that runs in another locale. */
+    interface Action<T, X extends Exception> {
+        T run() throws X;
+    }
+
     /** Runs an action on this thread with LC_NUMERIC=C; must not be called on a virtual thread. */
-    static void withNumericLocaleC(Runnable action) {
+    static <T, X extends Exception> T withNumericLocaleC(Action<T, X> action) throws X {
         try (Arena arena = Arena.ofConfined()) {
             long base = call(DUPLOCALE, locale(), 0, 0);
             long numericC = call(NEWLOCALE, LC_NUMERIC_MASK, string(arena, "C"), base);
@@ -130,7 +135,7 @@ final class Libc {
             }
             long replaced = call(USELOCALE, numericC, 0, 0);
             try {
-                action.run();
+                return action.run();
             } finally {
                 long ours = call(USELOCALE, replaced, 0, 0);
                 call(FREELOCALE, ours, 0, 0);

@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReference;
 
 /** UCX's libraries inside the process: which are there, and opening them. */
 final class LoadedUcx {
@@ -73,19 +72,7 @@ final class LoadedUcx {
     }
 
     private static UcxLibrary openHere(Path library, String origin) throws LibraryRejected {
-        AtomicReference<UcxLibrary> opened = new AtomicReference<>();
-        AtomicReference<LibraryRejected> rejection = new AtomicReference<>();
-        Libc.withNumericLocaleC(() -> {
-            try {
-                opened.set(openAll(library, origin));
-            } catch (LibraryRejected e) {
-                rejection.set(e);
-            }
-        });
-        if (rejection.get() != null) {
-            throw rejection.get();
-        }
-        return opened.get();
+        return Libc.withNumericLocaleC(() -> openAll(library, origin));
     }
 
     private static UcxLibrary openAll(Path library, String origin) throws LibraryRejected {

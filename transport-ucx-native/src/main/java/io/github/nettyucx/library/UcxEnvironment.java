@@ -172,7 +172,8 @@ public final class UcxEnvironment {
         return before;
     }
 
-    static boolean hasRdmaDevice() {
+    /** Whether the kernel of this host knows a device for RDMA. */
+    public static boolean hasRdmaDevice() {
         try (DirectoryStream<Path> devices = Files.newDirectoryStream(INFINIBAND_DEVICES)) {
             return devices.iterator().hasNext();
         } catch (IOException e) {

@@ -6,7 +6,6 @@ import java.lang.foreign.SymbolLookup;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 /**
@@ -121,11 +120,7 @@ public final class UcxLibrary {
      * @return what the action returned
      */
     public static <T> T withNumericLocaleC(Supplier<T> action) {
-        return onPlatformThread(() -> {
-            AtomicReference<T> result = new AtomicReference<>();
-            Libc.withNumericLocaleC(() -> result.set(action.get()));
-            return result.get();
-        });
+        return onPlatformThread(() -> Libc.withNumericLocaleC(action::get));
     }
 
     @Override

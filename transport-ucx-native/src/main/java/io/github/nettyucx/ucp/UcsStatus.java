@@ -38,6 +38,14 @@ public final class UcsStatus {
     public static final int ERR_CONNECTION_RESET = -25;
     public static final int ERR_ENDPOINT_TIMEOUT = -80;
 
+    /** Of the statuses from 0 downwards. */
+    private static final String[] NAMES = {
+            "OK", "NO_MESSAGE", "NO_RESOURCE", "IO_ERROR", "NO_MEMORY", "INVALID_PARAM", "UNREACHABLE",
+            "INVALID_ADDR", "NOT_IMPLEMENTED", "MESSAGE_TRUNCATED", "NO_PROGRESS", "BUFFER_TOO_SMALL", "NO_ELEM",
+            "SOME_CONNECTS_FAILED", "NO_DEVICE", "BUSY", "CANCELED", "SHMEM_SEGMENT", "ALREADY_EXISTS",
+            "OUT_OF_RANGE", "TIMED_OUT", "EXCEEDS_LIMIT", "UNSUPPORTED", "REJECTED", "NOT_CONNECTED",
+            "CONNECTION_RESET"};
+
     private UcsStatus() {
     }
 
@@ -58,37 +66,10 @@ public final class UcsStatus {
 
     /** The enumerator's name without its prefix, such as "CONNECTION_RESET"; "UNKNOWN" if UCX has no such status. */
     public static String name(int status) {
-        return switch (status) {
-            case OK -> "OK";
-            case INPROGRESS -> "INPROGRESS";
-            case ERR_NO_MESSAGE -> "NO_MESSAGE";
-            case ERR_NO_RESOURCE -> "NO_RESOURCE";
-            case ERR_IO_ERROR -> "IO_ERROR";
-            case ERR_NO_MEMORY -> "NO_MEMORY";
-            case ERR_INVALID_PARAM -> "INVALID_PARAM";
-            case ERR_UNREACHABLE -> "UNREACHABLE";
-            case ERR_INVALID_ADDR -> "INVALID_ADDR";
-            case ERR_NOT_IMPLEMENTED -> "NOT_IMPLEMENTED";
-            case ERR_MESSAGE_TRUNCATED -> "MESSAGE_TRUNCATED";
-            case ERR_NO_PROGRESS -> "NO_PROGRESS";
-            case ERR_BUFFER_TOO_SMALL -> "BUFFER_TOO_SMALL";
-            case ERR_NO_ELEM -> "NO_ELEM";
-            case ERR_SOME_CONNECTS_FAILED -> "SOME_CONNECTS_FAILED";
-            case ERR_NO_DEVICE -> "NO_DEVICE";
-            case ERR_BUSY -> "BUSY";
-            case ERR_CANCELED -> "CANCELED";
-            case ERR_SHMEM_SEGMENT -> "SHMEM_SEGMENT";
-            case ERR_ALREADY_EXISTS -> "ALREADY_EXISTS";
-            case ERR_OUT_OF_RANGE -> "OUT_OF_RANGE";
-            case ERR_TIMED_OUT -> "TIMED_OUT";
-            case ERR_EXCEEDS_LIMIT -> "EXCEEDS_LIMIT";
-            case ERR_UNSUPPORTED -> "UNSUPPORTED";
-            case ERR_REJECTED -> "REJECTED";
-            case ERR_NOT_CONNECTED -> "NOT_CONNECTED";
-            case ERR_CONNECTION_RESET -> "CONNECTION_RESET";
-            case ERR_ENDPOINT_TIMEOUT -> "ENDPOINT_TIMEOUT";
-            default -> "UNKNOWN";
-        };
+        if (status <= OK && status > -NAMES.length) {
+            return NAMES[-status];
+        }
+        return status == INPROGRESS ? "INPROGRESS" : status == ERR_ENDPOINT_TIMEOUT ? "ENDPOINT_TIMEOUT" : "UNKNOWN";
     }
 
     /**

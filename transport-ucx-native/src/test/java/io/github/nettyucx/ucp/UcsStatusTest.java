@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.reflect.Field;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -24,6 +25,16 @@ class UcsStatusTest {
     @Test
     void aStatusThatIsUnknownHereStillMakesAMessage() {
         assertTrue(UcsStatus.exception("x", -77).getMessage().endsWith("(status -77, UNKNOWN)"));
+    }
+
+    @Test
+    void eachIsCalledAsItsConstant() throws IllegalAccessException {
+        for (Field constant : UcsStatus.class.getFields()) {
+            assertEquals(constant.getName().replaceFirst("^ERR_", ""), UcsStatus.name(constant.getInt(null)));
+        }
+        assertEquals("UNKNOWN", UcsStatus.name(-26));
+        assertEquals("UNKNOWN", UcsStatus.name(Integer.MIN_VALUE));
+        assertEquals("UNKNOWN", UcsStatus.name(2));
     }
 
     @Test

@@ -10,16 +10,11 @@ import java.util.List;
 /**
  * Which lane is taken: the first of the server's that nothing speaks against. The client looks at the same things
  * before it goes along.
+ *
+ * @param lane    or null if there is none
+ * @param reasons why each lane before it was not taken
  */
-final class LaneChoice {
-
-    private final LaneKind lane;
-    private final List<String> reasons;
-
-    private LaneChoice(LaneKind lane, List<String> reasons) {
-        this.lane = lane;
-        this.reasons = reasons;
-    }
+record LaneChoice(LaneKind lane, List<String> reasons) {
 
     /** Chooses for the server. */
     static LaneChoice of(Terms own, Hello client) {
@@ -44,16 +39,6 @@ final class LaneChoice {
             String obstacle = obstacle(kind, own, server, Side.SERVER);
             reasons.add(kind + ": " + (obstacle != null ? obstacle : "the server prefers " + chosen));
         }
-        return reasons;
-    }
-
-    /** The lane, or null if there is none. */
-    LaneKind lane() {
-        return lane;
-    }
-
-    /** Why each lane before it was not taken. */
-    List<String> reasons() {
         return reasons;
     }
 

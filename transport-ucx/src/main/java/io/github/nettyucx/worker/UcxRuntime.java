@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.worker;
 
+import io.github.nettyucx.library.UcxEnvironment;
 import io.github.nettyucx.library.UcxLibrary;
 import io.github.nettyucx.ucp.UcpConfig;
 import io.github.nettyucx.ucp.UcpContext;
@@ -13,9 +14,6 @@ import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -36,7 +34,6 @@ public final class UcxRuntime {
     private static final long FIRST_RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long LAST_RETRY_NANOS = TimeUnit.HOURS.toNanos(1);
 
-    private static final Path INFINIBAND_DEVICES = Path.of("/sys/class/infiniband");
 
     /** Why there is no context of a kind; kept, because the next attempt is likely to fail as well, and takes as long. */
     private static final Map<LinkKind, Failure> failures = new EnumMap<>(LinkKind.class);
@@ -70,8 +67,8 @@ public final class UcxRuntime {
                 return failed(kind, "none of its transports is allowed by " + TLS_PROPERTY + " or UCX_TLS ("
                         + allowedTransports() + ')');
             }
-            if (kind == LinkKind.RDMA && !hasRdmaDevice()) {
-                return failed(kind, "this host has no RDMA device (" + INFINIBAND_DEVICES + " is empty or missing)");
+            if (kind == LinkKind.RDMA && !UcxEnvironment.hasRdmaDevice()) {
+                return failed(kind, "this host has no RDMA device (/sys/class/infiniband is empty or missing)");
             }
             contexts.put(kind, newContext(tls));
             failures.remove(kind);
@@ -133,13 +130,4 @@ public final class UcxRuntime {
                     .name("netty-ucx")
                     .config(config));
         }
-    }
-
-    private static boolean hasRdmaDevice() {
-        try (DirectoryStream<Path> devices = Files.newDirectoryStream(INFINIBAND_DEVICES)) {
-            return devices.iterator().hasNext();
-        } catch (IOException e) {
-            return false;
-        }
-    }
-}
+    }}
