@@ -113,6 +113,29 @@ build_if_stale() {
   fi
 }
 
+# The agent is a jar, which the build of MODULE does not make. Sets agent_jar.
+build_agent() {
+  local modules=(transport-ucx-native transport-ucx transport-ucx-io agent) inputs=() module
+  for module in "${modules[@]}"; do
+    inputs+=("$ROOT/$module/pom.xml" "$ROOT/$module/src/main")
+  done
+  find_agent
+  if [[ -z $agent_jar || -n $(find "${inputs[@]}" -newer "$agent_jar" -print -quit) ]]; then
+    command -v mvn > /dev/null || fail 'there is no Maven (mvn) on the PATH. Install Maven 3.8 or later.'
+    echo 'Building the agent ...' >&2
+    (cd "$ROOT" && mvn -q -B -pl agent -am -DskipTests -Dnetty.suite.skip=true -Dmaven.javadoc.skip=true package) 2>&1 |
+      without_colours >&2 || fail 'the build failed; what Maven said is above.'
+    find_agent
+    # Maven leaves a jar as it is whose contents are the same.
+    touch "$agent_jar"
+  fi
+}
+
+find_agent() {
+  agent_jar=$(find "$ROOT/agent/target" -maxdepth 1 -name 'netty-ucx-agent-*.jar' ! -name '*-sources.jar' \
+    ! -name '*-javadoc.jar' -print -quit 2> /dev/null || true)
+}
+
 # --- Run ---
 
 # The directory from which the jar with UCX for this machine is made; it is empty where UCX could not be downloaded.

@@ -52,29 +52,6 @@ find_example() {
   return 1
 }
 
-# The agent is a jar, which the build of the examples does not make. Sets agent_jar.
-build_agent() {
-  local modules=(transport-ucx-native transport-ucx transport-ucx-io agent) inputs=() module
-  for module in "${modules[@]}"; do
-    inputs+=("$ROOT/$module/pom.xml" "$ROOT/$module/src/main")
-  done
-  find_agent
-  if [[ -z $agent_jar || -n $(find "${inputs[@]}" -newer "$agent_jar" -print -quit) ]]; then
-    command -v mvn > /dev/null || fail 'there is no Maven (mvn) on the PATH. Install Maven 3.8 or later.'
-    echo 'Building the agent ...' >&2
-    (cd "$ROOT" && mvn -q -B -pl agent -am -DskipTests -Dnetty.suite.skip=true -Dmaven.javadoc.skip=true package) 2>&1 |
-      without_colours >&2 || fail 'the build failed; what Maven said is above.'
-    find_agent
-    # Maven leaves a jar as it is whose contents are the same.
-    touch "$agent_jar"
-  fi
-}
-
-find_agent() {
-  agent_jar=$(find "$ROOT/agent/target" -maxdepth 1 -name 'netty-ucx-agent-*.jar' ! -name '*-sources.jar' \
-    ! -name '*-javadoc.jar' -print -quit 2> /dev/null || true)
-}
-
 jvm_options=()
 while [[ ${1:-} == -[DXa]* || ${1:-} == --add-* ]]; do
   jvm_options+=("$1")

@@ -22,6 +22,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * A Java process of the same code that lives no longer than this one: it ends when its standard input does, and that
@@ -76,17 +77,29 @@ public final class ChildProcess implements AutoCloseable {
      */
     public static ChildProcess start(String name, List<String> launcher, List<String> jvmOptions, Class<?> main,
                                      List<String> arguments, Predicate<String> reports) {
+        return start(name, launcher, Stream.concat(inheritedOptions().stream(), jvmOptions.stream()).toList(),
+                System.getProperty("java.class.path"), main.getName(), arguments, reports);
+    }
+
+    /**
+     * Starts what need not be of the same code; this JVM hands nothing on.
+     *
+     * @param launcher what goes before the command, for example {@code taskset -c 0}
+     * @param classPath of the process
+     * @param main the name of its class
+     */
+    public static ChildProcess start(String name, List<String> launcher, List<String> jvmOptions, String classPath,
+                                     String main, List<String> arguments, Predicate<String> reports) {
         var command = new ArrayList<>(launcher);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(FLAGS);
-        command.addAll(inheritedOptions());
         command.addAll(jvmOptions);
-        command.add(main.getName());
+        command.add(main);
         command.addAll(arguments);
         var builder = new ProcessBuilder(command);
         // Not as an argument: the system shows the first few thousand characters of a command line only, and those who
         // look for a process want to see what it is.
-        builder.environment().put("CLASSPATH", System.getProperty("java.class.path"));
+        builder.environment().put("CLASSPATH", classPath);
         try {
             var process = builder.start();
             RUNNING.add(process);

@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
             AllCommand.class, WorkCommand.Latency.class, WorkCommand.Throughput.class, WorkCommand.Bidirectional.class,
             WorkCommand.Connect.class, WorkCommand.Memory.class, WorkCommand.Idle.class, WorkCommand.Fairness.class,
             WorkCommand.Many.class, WorkCommand.Start.class, WorkCommand.FirstSecond.class, CallCommand.Unary.class,
-            CallCommand.Stream.class, MessagingCommand.class, OneSidedCommand.class},
+            CallCommand.Stream.class, MessagingCommand.class, OneSidedCommand.class, ApplicationsCommand.class},
         footer = {
             "",
             "Examples:",

@@ -62,7 +62,7 @@ final class BenchmarkClient implements MeasuredClient {
             case MEMORY, IDLE -> new Idleness(this).measure();
             case FAIRNESS -> new Fairness(this).measure();
             case START, START_AOT, FIRST_LATENCY, FIRST_THROUGHPUT, GRPC_UNARY, GRPC_STREAM, MESSAGES,
-                 MESSAGE_CALLS, ALL_TO_ALL ->
+                 MESSAGE_CALLS, ALL_TO_ALL, APPLICATIONS ->
                     throw new IllegalStateException(task.scenario().work() + " is the work of others");
         };
     }

@@ -64,6 +64,7 @@ final class Experiment {
         return scenario.connections() / 1000.0 + switch (scenario.work()) {
             case START, FIRST_LATENCY, FIRST_THROUGHPUT -> 10;
             case START_AOT -> 40;
+            case APPLICATIONS -> 60;
             case IDLE -> 30 + scenario.seconds();
             default -> 3 + 5 * scenario.seconds();
         };

@@ -38,6 +38,8 @@ enum Metric {
     FIRST_ECHO("ms to first echo", 0, true),
     /** Of the server then, in units of 1,048,576 bytes. */
     RESIDENT("resident MiB", 1, true),
+    /** Of an application that reads what it has written. */
+    READ_RATE("reads per second", 0, false),
     /** Messages per second of the connection that sends all it can. */
     HOT_RATE("hot msg/s", 0, false);
 

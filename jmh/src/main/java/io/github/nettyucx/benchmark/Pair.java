@@ -155,8 +155,8 @@ final class Pair implements AutoCloseable {
                     .with(Metric.CLIENT_CPU, (double) (client.after().loopNanos() - client.before().loopNanos())
                             / sample.operations())
                     .with(Metric.SERVER_CPU, (double) (after.loopNanos() - before.loopNanos()) / sample.operations());
-            case CONNECT, FAIRNESS, START, START_AOT, FIRST_LATENCY, FIRST_THROUGHPUT, GRPC_UNARY, GRPC_STREAM, ALL_TO_ALL ->
-                    sample;
+            case CONNECT, FAIRNESS, START, START_AOT, FIRST_LATENCY, FIRST_THROUGHPUT, GRPC_UNARY, GRPC_STREAM, ALL_TO_ALL,
+                 APPLICATIONS -> sample;
             case MEMORY -> {
                 var connections = scenario.connections() - Idleness.connectionsBefore(scenario);
                 var bytes = Math.max(after.memorySince(before), client.after().memorySince(client.before()));

@@ -9,9 +9,11 @@ import java.util.Locale;
  * What is asked of a contender.
  *
  * @param size of a message, in bytes; of fairness: of the messages of the one that sends all it can
- * @param connections how many there are; of connect: how many are made at the same time; of all to all: how many nodes
+ * @param connections how many there are; of connect: how many are made at the same time; of all to all: how many nodes;
+ *         of applications: how many servers
  * @param active how many of them are in use, of latency; of many: how many are busy; of gRPC: how many calls are under way
- *         at the same time; of messaging: how many threads send, or have one call under way, in each node that does
+ *         at the same time; of messaging: how many threads send, or have one call under way, in each node that does; of
+ *         applications: how many requests are under way
  * @param loops event loops on each side
  * @param flush messages that are written between two flushes
  * @param receiveBuffer {@code SO_RCVBUF} of all connections in bytes, or 0 for what the transport chooses
@@ -75,7 +77,7 @@ record Scenario(Work work, int size, int connections, int active, int loops, int
         var text = new StringBuilder(work.toString());
         switch (work) {
             case LATENCY, FIRST_LATENCY, FAIRNESS, MANY, GRPC_UNARY, GRPC_STREAM, MESSAGES,
-                 MESSAGE_CALLS, ALL_TO_ALL ->
+                 MESSAGE_CALLS, ALL_TO_ALL, APPLICATIONS ->
                     text.append(' ').append(new ByteSize(size));
             case THROUGHPUT, FIRST_THROUGHPUT, BIDIRECTIONAL ->
                     text.append(' ').append(new ByteSize(size)).append(" flush ").append(flush);
@@ -83,6 +85,8 @@ record Scenario(Work work, int size, int connections, int active, int loops, int
         }
         if (work.isOfCalls()) {
             text.append(String.format(Locale.ROOT, ", %,d at a time, %s executor", active, executor));
+        } else if (work == Work.APPLICATIONS) {
+            text.append(", ").append(connections).append(" servers, ").append(active).append(" at a time");
         } else if (work.isOfMessaging()) {
             if (work == Work.ALL_TO_ALL) {
                 text.append(", ").append(connections).append(" nodes");

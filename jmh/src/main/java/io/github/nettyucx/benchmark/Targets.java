@@ -65,6 +65,7 @@ final class Targets {
         encrypted();
         calls();
         messaging();
+        applications();
         if (oneSided) {
             oneSided();
         }
@@ -326,6 +327,12 @@ final class Targets {
         return new MessagingContender(new Setting(TransportKind.UCX, Lane.SHM, WaitMode.ADAPTIVE), way);
     }
 
+    private void applications() {
+        var scenario = ApplicationsCommand.scenario(secondsOf(Work.APPLICATIONS), "0,1", "0,1");
+        var without = row(scenario, new Ratis(false));
+        ApplicationsCommand.targets(row(scenario, new Ratis(true)), without).forEach(list::target);
+    }
+
     private void oneSided() {
         for (var measured : OneSidedTargets.measured()) {
             var scenario = scenario(measured.work(), measured.size(), 1, 1, 1, "0", "1");
@@ -354,7 +361,7 @@ final class Targets {
 
     private double secondsOf(Work work) {
         return work == Work.IDLE ? Math.max(seconds, IDLE_SECONDS)
-                : work.isOfCalls() ? Math.max(seconds, CALL_SECONDS) : seconds;
+                : work.isOfCalls() || work == Work.APPLICATIONS ? Math.max(seconds, CALL_SECONDS) : seconds;
     }
 
     private static Contender ucx(Lane lane) {

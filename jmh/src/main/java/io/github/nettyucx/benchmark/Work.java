@@ -39,7 +39,9 @@ enum Work {
     /** Threads of the application make calls to one peer, each one after the other. */
     MESSAGE_CALLS(List.of(Metric.P50, Metric.P99, Metric.P999, Metric.RATE, Metric.ALLOCATION)),
     /** Threads of several nodes send messages to all other nodes, all they can. */
-    ALL_TO_ALL(List.of(Metric.RATE, Metric.BANDWIDTH, Metric.ALLOCATION));
+    ALL_TO_ALL(List.of(Metric.RATE, Metric.BANDWIDTH, Metric.ALLOCATION)),
+    /** An application of several processes writes and then reads; it has the agent or its own transport. */
+    APPLICATIONS(List.of(Metric.RATE, Metric.READ_RATE));
 
     private final List<Metric> metrics;
 

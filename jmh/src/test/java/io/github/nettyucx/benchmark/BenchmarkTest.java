@@ -41,7 +41,7 @@ class BenchmarkTest {
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"START", "START_AOT",
         "FIRST_LATENCY", "FIRST_THROUGHPUT", "GRPC_UNARY", "GRPC_STREAM", "MESSAGES", "MESSAGE_CALLS",
-        "ALL_TO_ALL"})
+        "ALL_TO_ALL", "APPLICATIONS"})
     void eachWorkYieldsItsFigures(Work work) throws Exception {
         var active = work == Work.MANY ? 1 : CONNECTIONS;
         var scenario = new Scenario(work, 16, CONNECTIONS, active, 1, 4, 0, 0, 0.05, null, null);

@@ -32,11 +32,14 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
+import java.util.function.IntPredicate;
 
 /**
- * Replicated entries by Apache Ratis: {@code server RPC ID PORTS DIRECTORY} or {@code client RPC PORTS ENTRIES PAUSE}, with
- * Ratis's name of its RPC, {@code GRPC} or {@code NETTY}. The client writes the entries, tells who leads after PAUSE of them,
- * reads all of them back, and tells what it was told to be written and what is there. Knows nothing of the agent.
+ * Replicated entries by Apache Ratis: {@code server RPC ID PORTS DIRECTORY}, {@code client RPC PORTS ENTRIES PAUSE} or
+ * {@code measure RPC PORTS MILLIS MILLIS}, with Ratis's name of its RPC, {@code GRPC} or {@code NETTY}. The client writes the
+ * entries, tells who leads after PAUSE of them, reads all of them back, and tells what it was told to be written and what is
+ * there. One that measures writes and reads for a while that does not count, and for another that does. Knows nothing of the
+ * agent.
  */
 public final class RatisApplication {
 
@@ -56,6 +59,8 @@ public final class RatisApplication {
         SupportedRpcType rpc = SupportedRpcType.valueOf(arguments[1]);
         if (arguments[0].equals("server")) {
             serve(rpc, Integer.parseInt(arguments[2]), arguments[3], new File(arguments[4]));
+        } else if (arguments[0].equals("measure")) {
+            measure(rpc, arguments[2], Integer.parseInt(arguments[3]), Integer.parseInt(arguments[4]));
         } else {
             exercise(rpc, arguments[2], Integer.parseInt(arguments[3]), Integer.parseInt(arguments[4]));
         }
@@ -107,13 +112,13 @@ public final class RatisApplication {
     private static void exercise(SupportedRpcType rpc, String ports, int entries, int pause) throws Exception {
         try (RaftClient client = RaftClient.newBuilder().setProperties(properties(rpc)).setRaftGroup(group(ports)).build()) {
             BitSet acknowledged = new BitSet(entries);
-            long longest = each("writes", entries, number -> client.async().send(Message.valueOf(entry(number))),
+            long longest = each("writes", 0, number -> number < entries, number -> client.async().send(Message.valueOf(entry(number))),
                     (number, reply) -> {
                         acknowledged.set(number);
                         if (number == pause) {
                             System.out.println("leader " + reply.getServerId());
                         }
-                    });
+                    }).longest;
             System.out.println("longest wait millis " + TimeUnit.NANOSECONDS.toMillis(longest));
             System.out.println(check(client, entries, acknowledged));
         }
@@ -125,18 +130,29 @@ public final class RatisApplication {
     }
 
     /**
+     * What some requests have come to.
+     *
+     * @param next    the first number for which there was none
+     * @param longest time in nanoseconds in which none was answered
+     */
+    private record Requests(int next, long perSecond, long longest) {
+    }
+
+    /**
      * One request for each number, some of them at the same time.
      *
+     * @param goesOn   asked before each number
      * @param answered called for each success, by one thread at a time
-     * @return the longest time in nanoseconds in which none was answered
      */
-    private static long each(String what, int count, IntFunction<CompletableFuture<RaftClientReply>> request,
-                             Answered answered) throws InterruptedException {
+    private static Requests each(String what, int first, IntPredicate goesOn,
+                                 IntFunction<CompletableFuture<RaftClientReply>> request, Answered answered)
+            throws InterruptedException {
         long start = System.nanoTime();
         long longest = 0;
         AtomicInteger failed = new AtomicInteger();
         Semaphore outstanding = new Semaphore(OUTSTANDING);
-        for (int number = 0; number < count; number++) {
+        int number = first;
+        for (; goesOn.test(number); number++) {
             long before = System.nanoTime();
             outstanding.acquire();
             longest = Math.max(longest, System.nanoTime() - before);
@@ -158,12 +174,40 @@ public final class RatisApplication {
         if (!outstanding.tryAcquire(OUTSTANDING, SECONDS, TimeUnit.SECONDS)) {
             throw new IllegalStateException(what + " are not answered");
         }
-        System.out.println(what + " per second " + count * TimeUnit.SECONDS.toNanos(1) / (System.nanoTime() - start));
+        long perSecond = (number - first) * TimeUnit.SECONDS.toNanos(1) / (System.nanoTime() - start);
+        System.out.println(what + " per second " + perSecond);
         if (failed.get() > 0) {
             throw new IllegalStateException(failed + " " + what + " have failed");
         }
-        return longest;
+        return new Requests(number, perSecond, longest);
     }
+
+    // ------------------------------------------------------------------------------------------- how fast
+
+    private static void measure(SupportedRpcType rpc, String ports, int unmeasuredMillis, int millis) throws Exception {
+        try (RaftClient client = RaftClient.newBuilder().setProperties(properties(rpc)).setRaftGroup(group(ports)).build()) {
+            int entries = measure(client, 0, unmeasuredMillis, "unmeasured");
+            measure(client, entries, millis, "measured");
+        }
+        System.out.println("client done");
+    }
+
+    /** Writes for that long, and reads for that long what there is. @return how many entries there are then */
+    private static int measure(RaftClient client, int entries, int millis, String what) throws Exception {
+        Requests writes = each("writes", entries, lasts(millis), number -> client.async().send(Message.valueOf(entry(number))),
+                (_, _) -> { });
+        Requests reads = each("reads", 0, lasts(millis),
+                number -> client.async().sendReadOnly(RatisEntries.request(number % writes.next)), (_, _) -> { });
+        System.out.println(what + " " + writes.perSecond + " " + reads.perSecond);
+        return writes.next;
+    }
+
+    private static IntPredicate lasts(int millis) {
+        long start = System.nanoTime();
+        return _ -> System.nanoTime() - start < TimeUnit.MILLISECONDS.toNanos(millis);
+    }
+
+    // ------------------------------------------------------------------------------------------- what is there
 
     /** @return what was acknowledged and is there, and a digest of it in the order of its numbers */
     private static String check(RaftClient client, int entries, BitSet acknowledged) throws Exception {
@@ -171,7 +215,7 @@ public final class RatisApplication {
                 client.io().sendReadOnly(RatisEntries.summaryRequest()).getMessage().getContent());
         System.out.println("order " + summary);
         ByteString[] found = new ByteString[entries];
-        each("reads", entries, number -> client.async().sendReadOnly(RatisEntries.request(number)),
+        each("reads", 0, number -> number < entries, number -> client.async().sendReadOnly(RatisEntries.request(number)),
                 (number, reply) -> found[number] = reply.getMessage().getContent());
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
         int lost = 0;
