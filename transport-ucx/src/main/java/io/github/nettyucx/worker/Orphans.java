@@ -101,8 +101,9 @@ final class Orphans implements InFlight {
         return polled;
     }
 
-    /** Looks at those that last, and which these are by now. */
-    void collect(long now) {
+    /** Looks at those that last, and which these are by now. @return whether some have completed */
+    boolean collect(long now) {
+        int before = size;
         for (int i = lasting - 1; i >= 0; i--) {
             finishIfComplete(i);
         }
@@ -111,6 +112,7 @@ final class Orphans implements InFlight {
                 exchange(i, lasting++);
             }
         }
+        return size < before;
     }
 
     private void finishIfComplete(int i) {

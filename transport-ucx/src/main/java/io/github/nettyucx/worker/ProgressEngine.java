@@ -149,13 +149,16 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         return worker;
     }
 
-    private void collectWorkers(long now) {
+    private boolean collectWorkers(long now) {
+        boolean changed = false;
         for (Worker worker : workers) {
-            worker.collect(now);
+            changed |= worker.collect(now);
             if (worker.isDisposable(now)) {
                 destroy(worker);
+                changed = true;
             }
         }
+        return changed;
     }
 
     private void destroy(Worker worker) {
@@ -294,8 +297,8 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
      */
     @Override
     public boolean arm() throws IOException {
-        collect();
-        if (!ready.isEmpty()) {
+        // Who is told that memory is not used any more can have given the loop a task, at which it has looked before.
+        if (collect() || !ready.isEmpty()) {
             return false;
         }
         for (Worker worker : workers) {
@@ -306,9 +309,10 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         return true;
     }
 
-    private void collect() {
+    /** @return whether operations have completed, or a worker has gone */
+    private boolean collect() {
         if (workers.length == 0) {
-            return;
+            return false;
         }
         long now = System.nanoTime();
         if (now - nextCollectionNanos >= 0) {
@@ -317,8 +321,9 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
                 collector.collect(now);
             }
             registered.values().forEach(RegisteredMemory::collect);
-            collectWorkers(now);
+            return collectWorkers(now);
         }
+        return false;
     }
 
     /**

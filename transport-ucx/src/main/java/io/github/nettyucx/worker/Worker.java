@@ -419,12 +419,15 @@ public final class Worker {
      * Looks at operations that take long, and retires a worker that keeps some which UCX will never complete: the
      * receives of messages of which a peer that has died has sent only a part. They end with the worker, and so it must
      * not go on for ever.
+     *
+     * @return whether some have completed
      */
-    void collect(long now) {
-        orphans.collect(now);
+    boolean collect(long now) {
+        boolean completed = orphans.collect(now);
         if (!retired && orphans.isOlderThan(STUCK_NANOS, now)) {
             retire();
         }
+        return completed;
     }
 
     /** Whether nobody has a link of it, or is about to. */

@@ -121,6 +121,43 @@ class WorkerLifeTest {
         }
     }
 
+    /** Whoever is told that an operation has completed may have given the loop something to do. */
+    @OnEachLane(linksOnly = true)
+    void aLoopDoesNotSleepOverWhatHasBeenFoundToBeCompleteBeforeTheSleep() throws Exception {
+        try (EnginePair engines = new EnginePair(LONG)) {
+            EnginePair.Both link = engines.connect();
+            Worker worker = link.here().worker();
+            link.there().register(ID, (tag, message, length) -> EnginePair.discard(link.there(), message));
+            ByteBuf memory = Unpooled.directBuffer(LONG).writeZero(LONG);
+            List<Long> sends = new ArrayList<>();
+            List<String> done = new ArrayList<>();
+            EnginePair.until(() -> !sends.isEmpty(), () -> {
+                long send = link.here().send(BufferAddress.of(memory, 0, LONG), LONG, (long) ID << 32);
+                if (send > 0) {
+                    sends.add(send);
+                    worker.adopt(send, memory.retain(), () -> done.add("sent"));
+                }
+            }, "every send completes at once");
+            // Until it is one of those that are looked at now and then only.
+            long start = System.nanoTime();
+            EnginePair.until(() -> System.nanoTime() - start > 4 * Orphans.LASTING_NANOS, engines.here::poll, "");
+            EnginePair.until(() -> link.here().status(sends.getFirst()) != UcsStatus.INPROGRESS, () -> {
+                engines.there.poll();
+                worker.settle();
+            }, "a send does not complete");
+            EnginePair.until(() -> !done.isEmpty(), () -> {
+                if (!isArmed(engines.here)) {
+                    engines.here.poll();
+                } else {
+                    assertEquals(List.of(), done, "the loop would sleep");
+                }
+            }, "nobody looks at the send");
+            assertEquals(1, memory.refCnt());
+            memory.release();
+            link.close();
+        }
+    }
+
     private static boolean isArmed(ProgressEngine engine) {
         try {
             return engine.arm();
