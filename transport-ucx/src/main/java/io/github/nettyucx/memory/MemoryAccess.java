@@ -4,13 +4,11 @@ package io.github.nettyucx.memory;
 import io.github.nettyucx.memory.UcxMemoryException.Reason;
 import io.github.nettyucx.wire.ProtocolException;
 import io.github.nettyucx.wire.Tag;
-import io.github.nettyucx.worker.Attachment;
 import io.github.nettyucx.worker.BufferAddress;
 import io.github.nettyucx.worker.EndpointPort;
 import io.netty.buffer.ByteBuf;
+import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.ReferenceCountUtil;
-import io.netty.util.collection.IntObjectHashMap;
-import io.netty.util.collection.IntObjectMap;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Promise;
 import io.netty.util.internal.logging.InternalLogger;
@@ -18,9 +16,6 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
 import java.util.ArrayDeque;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Set;
 
 /**
  * The other role: asks for operations on the peer's memory, and learns what has become of them. Operations that this
@@ -38,11 +33,7 @@ public final class MemoryAccess {
     private final Operations operations = new Operations();
     private final ArrayDeque<Operation> completed = new ArrayDeque<>();
     private final Receives<Operation> receiving;
-    /** By the owner's numbers. */
-    private final IntObjectMap<UcxRemoteMemory> opened = new IntObjectHashMap<>(4);
-    /** Answers to openings that are being received, and what the owner has revoked meanwhile and is none of the opened. */
-    private int openings;
-    private final Set<Integer> revokedEarly = new HashSet<>(0);
+    private final Openings openings;
     /** Of an operation that nobody is told of, until the next flush. */
     private Throwable untold;
 
@@ -50,6 +41,7 @@ public final class MemoryAccess {
         this.exchange = exchange;
         this.port = port;
         receiving = new Receives<>(port);
+        openings = new Openings(this, exchange, port);
     }
 
     // ------------------------------------------------------------------------------------------- beginning
@@ -107,6 +99,10 @@ public final class MemoryAccess {
     /** @param source of which a reference is taken over */
     void put(int handle, long offset, ByteBuf source, boolean notifying, long notification, UcxCompletion completion,
              long id) {
+        if (source.refCnt() == 0) {
+            // Before anything is sent.
+            throw new IllegalReferenceCountException(0);
+        }
         int length = source.readableBytes();
         int frame = newFrame(completion, id);
         if (frame < 0) {
@@ -214,28 +210,7 @@ public final class MemoryAccess {
     }
 
     void close(UcxRemoteMemory memory) {
-        if (opened.remove(memory.handle()) != null) {
-            memory.end(Reason.CLOSED, () -> detached(memory.handle()));
-        }
-    }
-
-    private void detached(int handle) {
-        try {
-            sayClosed(handle);
-        } catch (OutOfMemoryError e) {
-            // Otherwise the owner would keep the memory for as long as the connection lasts.
-            exchange.outOfMemory(e);
-        }
-    }
-
-    private void sayClosed(int handle) {
-        if (exchange.end() == null) {
-            int frame = exchange.frames().acquire();
-            MemoryFrame.request(exchange.frames().address(frame), MemoryFrame.CLOSE, 0, handle, 0, 0, 0, 0);
-            exchange.send(Tag.MEMORY_REQUEST, 0, exchange.frames().address(frame), MemoryFrame.REQUEST_LENGTH, frame,
-                    null);
-            exchange.track();
-        }
+        openings.close(memory);
     }
 
     // ------------------------------------------------------------------------------------------- operations
@@ -245,12 +220,12 @@ public final class MemoryAccess {
         complete(operation, null);
     }
 
-    private void complete(Operation operation, Throwable failure) {
+    void complete(Operation operation, Throwable failure) {
         operation.done = true;
         operation.failure = failure;
         if (operation.staging != null) {
             if (failure == null) {
-                operation.buffer.setBytes(operation.index, operation.staging, 0, operation.length);
+                operation.failure = copyToTarget(operation);
             }
             operation.staging.release();
             operation.staging = null;
@@ -261,6 +236,17 @@ public final class MemoryAccess {
         }
         completed.addLast(operation);
         exchange.ready();
+    }
+
+    /** @return why that was not possible, or {@code null} */
+    private static Throwable copyToTarget(Operation operation) {
+        try {
+            operation.buffer.setBytes(operation.index, operation.staging, 0, operation.length);
+            return null;
+        } catch (RuntimeException e) {
+            // The application has released its target too often, or has made it smaller.
+            return e;
+        }
     }
 
     private Operation waiting(int number, long message) throws ProtocolException {
@@ -331,7 +317,7 @@ public final class MemoryAccess {
             operation.request = request;
             receiving.add(request, operation);
             if (operation.kind == MemoryFrame.OPEN) {
-                openings++;
+                openings.begin();
             }
         } else if (request < 0) {
             exchange.failed((int) request);
@@ -356,8 +342,8 @@ public final class MemoryAccess {
             } else {
                 complete(operation, null);
             }
-            if (opening && --openings == 0) {
-                revokedEarly.clear();
+            if (opening) {
+                openings.end();
             }
         }
     }
@@ -375,7 +361,7 @@ public final class MemoryAccess {
                 }
                 complete(operation, new UcxMemoryException(reason));
             } else if (operation.kind == MemoryFrame.OPEN) {
-                opened(operation, address);
+                openings.opened(operation, address);
             } else if (operation.kind == MemoryFrame.ADD || operation.kind == MemoryFrame.SWAP) {
                 operation.value = MemoryFrame.getLong(address + MemoryFrame.PREVIOUS_AT);
                 complete(operation, null);
@@ -390,54 +376,8 @@ public final class MemoryAccess {
         }
     }
 
-    private void opened(Operation operation, long frame) throws ProtocolException {
-        int handle = MemoryFrame.getInt(frame + MemoryFrame.HANDLE_AT);
-        int rights = MemoryFrame.getByte(frame + MemoryFrame.OPENED_RIGHTS_AT);
-        long length = MemoryFrame.getLong(frame + MemoryFrame.OPENED_LENGTH_AT);
-        long address = MemoryFrame.getLong(frame + MemoryFrame.OPENED_ADDRESS_AT);
-        int keyLength = (int) operation.frameLength - MemoryFrame.SHARED_KEY_AT;
-        boolean possible = keyLength >= 0 && handle > 0 && handle <= Tag.MAX_VALUE && !opened.containsKey(handle)
-                && length > 0 && rights <= UcxMemoryRight.ALL_BITS && (keyLength == 0 || exchange.isShared());
-        if (!possible) {
-            throw new ProtocolException("the peer opened memory in a way that cannot be");
-        }
-        if (revokedEarly.remove(handle)) {
-            // The owner takes the memory for attached until it is told.
-            sayClosed(handle);
-            complete(operation, new UcxMemoryException(Reason.REVOKED));
-            return;
-        }
-        Attachment attachment = null;
-        if (keyLength > 0) {
-            try {
-                attachment = port.attach(MemoryFrame.getBytes(frame + MemoryFrame.SHARED_KEY_AT, keyLength), address);
-            } catch (IOException e) {
-                // The owner takes the memory for attached until it is told.
-                sayClosed(handle);
-                complete(operation, new IOException("the peer's memory cannot be attached: " + e.getMessage(), e));
-                return;
-            }
-        }
-        UcxRemoteMemory memory = new UcxRemoteMemory(this, operation.executor, handle, length, rights, attachment);
-        opened.put(handle, memory);
-        Promise<UcxRemoteMemory> promise = operation.opening;
-        operation.completion = (id, value, cause) -> {
-            if (!promise.trySuccess(memory)) {
-                // Cancelled meanwhile.
-                close(memory);
-            }
-        };
-        complete(operation, null);
-    }
-
     void revoked(int handle) {
-        UcxRemoteMemory memory = opened.remove(handle);
-        if (memory != null) {
-            memory.end(Reason.REVOKED, () -> detached(handle));
-        } else if (openings > 0 && revokedEarly.size() < MemoryFrame.MAX_OPENINGS) {
-            // Faster than the answer that opens it: that has come before, and is still being received.
-            revokedEarly.add(handle);
-        }
+        openings.revoked(handle);
     }
 
     // ------------------------------------------------------------------------------------------- the application
@@ -507,10 +447,7 @@ public final class MemoryAccess {
                 complete(operation, exchange.end());
             }
         }
-        for (UcxRemoteMemory memory : List.copyOf(opened.values())) {
-            memory.end(null, () -> { });
-        }
-        opened.clear();
+        openings.ended();
     }
 
     /** The bytes may still come: the reference is the operation of UCX's now. */

@@ -105,6 +105,41 @@ class MemoryTurnTest extends MemoryFixture {
         assertEquals(Collections.singletonList(null), causes, "something is under way");
     }
 
+    /** One that UCX cannot receive into: the bytes are copied to it when all of them have come. */
+    @Test
+    void aGetWhoseTargetIsReleasedMeanwhileFailsAndIsNotWaitedFor() {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        ByteBuf target = Unpooled.buffer(8);
+        List<Throwable> causes = new ArrayList<>();
+        remote.get(0, target, 0, 8, (id, value, cause) -> causes.add(cause), 0);
+        // Once too often.
+        target.release(2);
+        port.deliver(Tag.MEMORY_GET, port.sent.getLast().value(), new byte[8]);
+        List<Throwable> flushed = new ArrayList<>();
+        remote.flush((id, value, cause) -> flushed.add(cause), 0);
+        exchange.deliver(notifications::add);
+        assertEquals(1, causes.size());
+        assertInstanceOf(IllegalReferenceCountException.class, causes.getFirst());
+        assertEquals(Collections.singletonList(null), flushed);
+        assertNull(failure);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {8, 1000})
+    void nothingIsSentOfABufferThatHasBeenReleased(int length) {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        ByteBuf source = Unpooled.directBuffer(length).writeZero(length);
+        source.release();
+        port.sent.clear();
+        assertThrows(IllegalReferenceCountException.class, () -> remote.put(0, source, null, 0));
+        assertEquals(List.of(), port.sent);
+        List<Throwable> causes = new ArrayList<>();
+        remote.flush((id, value, cause) -> causes.add(cause), 0);
+        assertEquals(Collections.singletonList(null), causes, "something is under way");
+    }
+
     @Test
     void aRevocationThatOvertakesTheAnswerToItsOpeningIsNotLost() {
         start();
