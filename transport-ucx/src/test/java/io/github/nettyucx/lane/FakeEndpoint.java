@@ -128,7 +128,7 @@ final class FakeEndpoint implements EndpointSide, EndpointPort {
     void fail() {
         if (isOpen()) {
             worker.loop.world.trace(() -> place + " fails");
-            worker.loop.world.endpointFailed();
+            worker.loop.world.halfIsLost();
             if (worker.hasInFlight(this)) {
                 worker.loop.world.see(LinkWorld.Sight.FAILED_IN_FLIGHT);
             }

@@ -109,8 +109,8 @@ final class LinkEnd implements Handshake.Owner, ControlSocket, LaneListener {
     public void opened(Outcome result) {
         assertFalse(closed, "opened after it was closed");
         outcome = result;
-        // A client asks so often for a link, and each of those that it is to reuse may have failed just before.
-        assertTrue(world.failures() >= LINK_REQUESTS
+        // A client asks so often for a link, and each of those that it is to reuse may have gone just before.
+        assertTrue(world.lostHalves() >= LINK_REQUESTS
                 || result.reasons().stream().noneMatch(reason -> reason.contains("any more")), "a half is not found");
         if (result.lane() != LaneKind.SOCKET) {
             if (isClient) {

@@ -147,6 +147,7 @@ final class LinkLoop implements LinkFactory {
         @Override
         public void retire() {
             world.see(LinkWorld.Sight.RETIRED);
+            world.halfIsLost();
             worker.retire();
         }
 

@@ -54,7 +54,7 @@ final class LinkWorld {
     /** From how many bytes on a message may be a rendezvous. */
     private final int rendezvousMin;
     private int connections;
-    private int failures;
+    private int lostHalves;
     private long now;
 
     /** @param tracing whether to print everything that happens */
@@ -93,13 +93,13 @@ final class LinkWorld {
         return failing && oneIn(10);
     }
 
-    void endpointFailed() {
-        failures++;
+    /** A half may have gone whose other half is still there: an endpoint has failed, or a handshake has ended too early. */
+    void halfIsLost() {
+        lostHalves++;
     }
 
-    /** How many endpoints have failed. */
-    int failures() {
-        return failures;
+    int lostHalves() {
+        return lostHalves;
     }
 
     boolean staysInFlight() {
