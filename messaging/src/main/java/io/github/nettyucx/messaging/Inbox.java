@@ -79,19 +79,24 @@ final class Inbox {
                 HANDLING.set(outer);
                 done();
             });
-        } catch (RejectedExecutionException e) {
-            message.reject(e);
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            message.reject(rejection(e));
             done();
         }
+    }
+
+    /** @param cause the other one is that there is no memory for a thread */
+    private static RejectedExecutionException rejection(Throwable cause) {
+        return cause instanceof RejectedExecutionException rejected ? rejected : new RejectedExecutionException(cause);
     }
 
     private void executeInOrder() {
         try {
             executor.execute(this::run);
-        } catch (RejectedExecutionException e) {
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
             // Nobody else takes what has been queued, and what comes meanwhile.
             do {
-                inOrder.poll().reject(e);
+                inOrder.poll().reject(rejection(e));
                 done();
             } while (queued.decrementAndGet() != 0);
         }

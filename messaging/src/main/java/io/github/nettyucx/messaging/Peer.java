@@ -236,19 +236,32 @@ public final class Peer {
             if (pending.correlation == correlation) {
                 pending.ticket = position;
                 if (position < lostBelow && node.requests().take(correlation) == pending) {
-                    pending.fail(new MessagingException.NodeLost("the connection to node " + id + " was lost", null));
+                    fail(pending, new MessagingException.NodeLost("the connection to node " + id + " was lost", null));
                 }
             }
         } catch (MessagingException.RequestTimeout e) {
             if (node.requests().take(correlation) == pending) {
                 node.counters().timedOut();
-                pending.fail(e);
+                fail(pending, e);
             }
         } finally {
             if (!sent) {
                 node.requests().take(correlation);
             }
         }
+    }
+
+    /** Who does not wait for the answer is told on an event loop, and not by the call that has sent the request. */
+    private void fail(Pending pending, MessagingException cause) {
+        if (pending.isTimed) {
+            try {
+                home.execute(() -> pending.fail(cause));
+                return;
+            } catch (RejectedExecutionException e) {
+                // There is no loop any more.
+            }
+        }
+        pending.fail(cause);
     }
 
     // ------------------------------------------------------------------------------------------- the loop

@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -48,6 +49,7 @@ class UnsentTest {
                 assertInstanceOf(MessagingException.RequestTimeout.class,
                         assertThrows(CompletionException.class, future::join).getCause());
                 var failures = new LinkedBlockingQueue<MessagingException>();
+                Thread caller = Thread.currentThread();
                 nobody.requestAsync(ASK, question, Duration.ofMillis(200), new ResponseHandler<>() {
                     @Override
                     public void onResponse(String response) {
@@ -56,6 +58,7 @@ class UnsentTest {
 
                     @Override
                     public void onFailure(MessagingException cause) {
+                        assertNotSame(caller, Thread.currentThread(), "told by the call that has sent the request");
                         failures.add(cause);
                     }
                 });
