@@ -7,8 +7,6 @@ import io.github.nettyucx.examples.log.protocol.OrderWord;
 import io.github.nettyucx.examples.log.protocol.SealReason;
 import io.github.nettyucx.memory.UcxMemory;
 import io.github.nettyucx.memory.UcxMemoryNotification;
-import io.netty.util.collection.IntObjectHashMap;
-import io.netty.util.collection.IntObjectMap;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import java.lang.foreign.ValueLayout;
@@ -18,8 +16,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -78,8 +78,8 @@ final class SharedInbound extends Inbound {
     private final EventExecutor loop;
     private final Duration patience;
     private final Set<Peer> members = new LinkedHashSet<>();
-    /** Those that are not committed, by their turns. */
-    private final IntObjectMap<Turn> turns = new IntObjectHashMap<>();
+    /** Those that are not committed, by their turns, which follow each other: a map that probes would look at all of them. */
+    private final Map<Integer, Turn> turns = new HashMap<>();
     /** By message, whose turns somebody else has taken. */
     private final List<Sent> displaced = new ArrayList<>();
     /** By message, for which there were no turns yet. */

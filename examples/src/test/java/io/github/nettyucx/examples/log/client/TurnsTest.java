@@ -12,6 +12,7 @@ import io.github.nettyucx.examples.log.protocol.Message;
 import io.github.nettyucx.examples.log.protocol.OrderWord;
 import io.netty.util.ResourceLeakDetector;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -51,7 +52,9 @@ class TurnsTest {
     @Test
     void nothingIsLostAndNobodyIsAccused() throws Exception {
         var before = ResourceLeakDetector.getLevel();
-        try (var log = new LogFixture(TransportKind.UCX, BrokerSettings.in(directory).withSegmentBytes(4 << 20))) {
+        try (var log = new LogFixture(TransportKind.UCX, BrokerSettings.in(directory).withSegmentBytes(4 << 20)
+                // Nobody is late, however busy the machine is.
+                .withReservation(Duration.ofSeconds(30)))) {
             // To follow each of so many buffers takes minutes on a busy machine. Other tests do.
             ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.SIMPLE);
             var connection = log.connect();
