@@ -31,7 +31,6 @@ final class UcpConstants {
     static final int UCP_ATTR_FIELD_MEMORY_TYPES = 1 << 2;
     static final int UCP_ATTR_FIELD_NAME = 1 << 3;
 
-
     static final int UCS_THREAD_MODE_SINGLE = 0;
     static final int UCS_THREAD_MODE_SERIALIZED = 1;
     static final int UCS_THREAD_MODE_MULTI = 2;
@@ -95,7 +94,6 @@ final class UcpConstants {
     static final int UCP_OP_ATTR_FIELD_REPLY_BUFFER = 1 << 5;
     static final int UCP_OP_ATTR_FIELD_MEMORY_TYPE = 1 << 6;
     static final int UCP_OP_ATTR_FIELD_MEMH = 1 << 8;
-
 
     static final int UCP_DATATYPE_CONTIG = 0;
     static final int UCP_DATATYPE_IOV = 2;

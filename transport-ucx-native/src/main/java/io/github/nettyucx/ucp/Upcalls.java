@@ -43,7 +43,6 @@ final class Upcalls {
                 JAVA_BYTE, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     }
 
-
     private Upcalls() {
     }
 

@@ -108,6 +108,6 @@ final class ConnectionMetrics {
 
     /** A tool that looks on does not harm what it looks at. */
     private void hasThrown(Throwable cause) {
-        logger.warn("{} is not told of {}, which goes on.", told, channel, cause);
+        logger.warn("{} has thrown an exception when it was told of {}.", told, channel, cause);
     }
 }

@@ -407,9 +407,9 @@ public final class IoDriver {
     }
 
     /**
-     * Closes all channels that are still open, and gives everything back: whoever still has the loop, or a channel of its,
-     * keeps nothing but counts. For a loop that takes no tasks any more: they may have kept it from being told to end
-     * before, or have given it more channels since.
+     * Closes all channels that are still open, and gives everything back: whoever still has the loop keeps
+     * nothing but counts. For a loop that takes no tasks any more: they may have kept it from being told to end before, or
+     * have given it more channels since.
      *
      * @param limitNanos how long channels may deliver what they have flushed
      */

@@ -27,7 +27,8 @@ import static io.netty.util.internal.ObjectUtil.checkPositiveOrZero;
  * <tr><td>{@code ALLOW_HALF_CLOSURE}</td><td>as everywhere in Netty</td></tr>
  * <tr><td>{@code SO_SNDBUF}, {@code SO_REUSEADDR}, {@code TCP_NODELAY}, {@code IP_TOS}</td><td>the kernel socket's; they
  * matter where the connection's bytes go over it</td></tr>
- * <tr><td>{@code SO_KEEPALIVE}</td><td>the kernel socket's; between two peers of this transport it is always on</td></tr>
+ * <tr><td>{@code SO_KEEPALIVE}</td><td>the kernel socket's; between two peers of this transport it is on,
+ * unless {@code io.github.nettyucx.peerTimeoutSeconds} is 0</td></tr>
  * </table>
  */
 public final class UcxSocketChannelConfig extends UcxChannelConfig<UcxSocketChannelConfig>

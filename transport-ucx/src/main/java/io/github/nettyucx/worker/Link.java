@@ -161,8 +161,7 @@ public final class Link implements EndpointPort, EndpointErrorHandler {
         }
         UcpRemoteKey opened = ucp.unpackRemoteKey(Arrays.copyOf(key, key.length + Attachment.KEY_PADDING));
         try {
-            Attachment attachment = new Attachment(opened, opened.localPointer(address));
-            return attachment;
+            return new Attachment(opened, opened.localPointer(address));
         } catch (Throwable t) {
             opened.close();
             throw t;

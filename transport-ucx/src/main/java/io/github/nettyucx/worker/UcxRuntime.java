@@ -34,7 +34,6 @@ public final class UcxRuntime {
     private static final long FIRST_RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long LAST_RETRY_NANOS = TimeUnit.HOURS.toNanos(1);
 
-
     /** Why there is no context of a kind; kept, because the next attempt is likely to fail as well, and takes as long. */
     private static final Map<LinkKind, Failure> failures = new EnumMap<>(LinkKind.class);
     private static final Map<LinkKind, UcpContext> contexts = new EnumMap<>(LinkKind.class);
@@ -130,4 +129,5 @@ public final class UcxRuntime {
                     .name("netty-ucx")
                     .config(config));
         }
-    }}
+    }
+}
