@@ -17,7 +17,7 @@ source "$ROOT/launch.sh"
 
 # Whether the command, with these arguments, starts unmodified applications: that one work does, and all.
 starts_applications() {
-  local only=applications argument before=
+  local only= argument before=
   case ${1:-all} in
     all | applications) ;;
     *) return 1 ;;
@@ -25,12 +25,13 @@ starts_applications() {
   for argument; do
     case $argument in
       -h | --help) return 1 ;;
-      --only=*) only=${argument#--only=} ;;
+      --only=*) only+=,${argument#--only=} ;;
     esac
-    [[ $before != --only ]] || only=$argument
+    [[ $before != --only ]] || only+=,$argument
     before=$argument
   done
-  [[ ,$only, == *,applications,* ]]
+  only=${only:-applications}
+  [[ ,${only,,}, == *,applications,* ]]
 }
 
 # Apache Ratis and the application of it, which a test has. Adds to jvm_options where these are, and where the agent is.

@@ -38,11 +38,12 @@ public final class TwoLoaders {
             if (Thread.currentThread() == locking && locked.getCount() > 0) {
                 locked.countDown();
                 long start = System.nanoTime();
-                while ((other == null || other.getState() != Thread.State.BLOCKED)
+                Thread.State state = null;
+                while ((other == null || (state = other.getState()) != Thread.State.BLOCKED)
                         && System.nanoTime() - start < TimeUnit.SECONDS.toNanos(SECONDS)) {
                     Thread.onSpinWait();
                 }
-                System.out.println("other " + other.getState());
+                System.out.println("other " + state);
             }
             return super.getResource(name);
         }

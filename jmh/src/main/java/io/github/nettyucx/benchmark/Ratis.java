@@ -30,6 +30,8 @@ record Ratis(boolean agent) implements Contender {
     static final int OUTSTANDING = 64;
     /** Of writes and then of reads: the JIT compilers of four processes have half a minute. */
     private static final int UNMEASURED_MILLIS = 15_000;
+    /** What the servers' logs may take, in bytes. */
+    private static final long ROOM = 1L << 30;
     /** Where the agent's jar is, and what the module has built that has the application; {@code run-benchmark.sh} says it. */
     private static final String AGENT = "io.github.nettyucx.benchmark.agent";
     private static final String APPLICATIONS = "io.github.nettyucx.benchmark.applications";
@@ -141,7 +143,9 @@ record Ratis(boolean agent) implements Contender {
     /** In memory: what is written is forced to disk, and disks are not what is compared. */
     private static Path makeDirectory() throws IOException {
         var memory = Path.of("/dev/shm");
-        return Files.isWritable(memory) ? Files.createTempDirectory(memory, "ratis") : Files.createTempDirectory("ratis");
+        // A container often has 64 MiB of it, which UCX needs as well.
+        return Files.isWritable(memory) && Files.getFileStore(memory).getUsableSpace() > ROOM
+                ? Files.createTempDirectory(memory, "ratis") : Files.createTempDirectory("ratis");
     }
 
     private static void delete(Path directory) {
