@@ -4,10 +4,10 @@ package io.github.nettyucx.docs;
 import io.github.nettyucx.channel.UcxMetrics;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.github.nettyucx.channel.UcxTraffic;
-import io.github.nettyucx.library.UcxLibrary;
 import io.github.nettyucx.wire.CloseReason;
 import io.github.nettyucx.handshake.HandshakeFailure;
 import io.github.nettyucx.wire.SizeClass;
+import io.github.nettyucx.worker.Preparation;
 import jdk.jfr.Event;
 import jdk.jfr.EventType;
 import jdk.jfr.SettingDescriptor;
@@ -140,6 +140,6 @@ class MetricsPageTest {
     void tellsWhoLogs() throws IOException {
         String page = Files.readString(PAGE);
         assertTrue(page.contains('`' + UcxSocketChannel.class.getName() + '`'));
-        assertTrue(page.contains('`' + UcxLibrary.class.getName() + '`'));
+        assertTrue(page.contains('`' + Preparation.class.getName() + '`'));
     }
 }
