@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,7 +39,8 @@ class RecordLogCommandTest {
         }
     }
 
-    /** Several at a time, several brokers, and consumers; and all of it as JSON. */
+    /** Several at a time, several brokers, and consumers; and all of it as JSON. It measures ten rows, so not in every build. */
+    @Tag("tables")
     @Test
     void measuresEachTableAndComparesWithTheTargets(@TempDir Path elsewhere) throws Exception {
         var json = elsewhere.resolve("log.json");
