@@ -339,31 +339,12 @@ class DatagramSocketTest extends DatagramChannels {
     void aChannelWhoseAllocatorThrowsAtTheEndOfAReadIsClosed() throws Exception {
         Mailbox mailbox = new Mailbox();
         UcxDatagramChannel receiver = (UcxDatagramChannel) bootstrap(mailbox)
-                .option(ChannelOption.RCVBUF_ALLOCATOR, new UnfinishedReads()).bind(ANY_PORT).syncUninterruptibly()
+                .option(ChannelOption.RCVBUF_ALLOCATOR, new UnfinishedReads(100)).bind(ANY_PORT).syncUninterruptibly()
                 .channel();
         Peers.await(send(bind(new Mailbox()), "hello", receiver.localAddress()));
         assertEquals("hello", mailbox.next());
         assertEquals("java.lang.IllegalStateException: a read never ends, as the test wants it", mailbox.next());
         Peers.await(receiver.closeFuture());
-    }
-
-    /** Throws whenever it is told that a read is over. */
-    @SuppressWarnings("deprecation")
-    private static final class UnfinishedReads extends FixedRecvByteBufAllocator {
-
-        UnfinishedReads() {
-            super(100);
-        }
-
-        @Override
-        public Handle newHandle() {
-            return new DelegatingHandle(super.newHandle()) {
-                @Override
-                public void readComplete() {
-                    throw new IllegalStateException("a read never ends, as the test wants it");
-                }
-            };
-        }
     }
 
     /** Throws when it is asked for a handle, and when that is reset. */

@@ -139,7 +139,7 @@ class HandlerFaultTest {
         Queue<Throwable> told = new ConcurrentLinkedQueue<>();
         try {
             Channel server = Peers.await(new ServerBootstrap().group(loops).channel(UcxServerSocketChannel.class)
-                    .option(ChannelOption.RCVBUF_ALLOCATOR, new UnfinishedReads())
+                    .option(ChannelOption.RCVBUF_ALLOCATOR, new UnfinishedReads(1))
                     .handler(new ChannelInboundHandlerAdapter() {
                         @Override
                         public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
@@ -158,25 +158,6 @@ class HandlerFaultTest {
             assertTrue(told.size() >= 3, told::toString);
         } finally {
             end(loops);
-        }
-    }
-
-    /** Throws whenever it is told that a read is over. */
-    @SuppressWarnings("deprecation")
-    private static final class UnfinishedReads extends FixedRecvByteBufAllocator {
-
-        UnfinishedReads() {
-            super(1);
-        }
-
-        @Override
-        public Handle newHandle() {
-            return new DelegatingHandle(super.newHandle()) {
-                @Override
-                public void readComplete() {
-                    throw new IllegalStateException("a read never ends, as the test wants it");
-                }
-            };
         }
     }
 
