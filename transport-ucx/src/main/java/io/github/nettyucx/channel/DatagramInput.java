@@ -25,6 +25,16 @@ final class DatagramInput {
         READABLE
     }
 
+    /** What has become of a read. */
+    enum Result {
+        /** Packets have gone up the pipeline. */
+        PACKETS,
+        /** There was none to be had. */
+        NOTHING,
+        /** The application's allocator has thrown before the read began, and may do so again at once. */
+        REFUSED
+    }
+
     private final UcxDatagramChannel channel;
     private State state = State.EMPTY;
     private boolean readPending;
@@ -65,20 +75,21 @@ final class DatagramInput {
         return readPending && state == State.READABLE;
     }
 
-    /**
-     * Reads as much as the channel's allocator says.
-     *
-     * @return whether anything has come
-     */
-    boolean read(DatagramPort port) {
+    /** Reads as much as the channel's allocator says. */
+    Result read(DatagramPort port) {
         ChannelPipeline pipeline = channel.pipeline();
-        RecvByteBufAllocator.Handle handle = null;
+        RecvByteBufAllocator.Handle handle;
+        try {
+            handle = channel.unsafe().recvBufAllocHandle();
+            handle.reset(channel.config());
+        } catch (Throwable t) {
+            // The datagram waits for the next read.
+            pipeline.fireExceptionCaught(t);
+            return Result.REFUSED;
+        }
         Throwable failure = null;
         boolean any = false;
         try {
-            // What the application's allocator throws is told as what a read throws: the datagram waits for the next one.
-            handle = channel.unsafe().recvBufAllocHandle();
-            handle.reset(channel.config());
             do {
                 DatagramPacket packet = next(port, handle);
                 if (packet == null) {
@@ -97,12 +108,12 @@ final class DatagramInput {
         }
         if (failure != null) {
             pipeline.fireExceptionCaught(failure);
-            if (failure instanceof IOException && !(failure instanceof SocketException)) {
-                // It is not the network that is to blame, and the socket will not recover.
+            if (!(failure instanceof SocketException)) {
+                // It is not the network that is to blame: neither the socket nor an allocator without buffers recovers.
                 channel.unsafe().close(channel.unsafe().voidPromise());
             }
         }
-        return any;
+        return any ? Result.PACKETS : Result.NOTHING;
     }
 
     private DatagramPacket next(DatagramPort port, RecvByteBufAllocator.Handle handle) throws IOException {

@@ -22,6 +22,7 @@ import java.net.StandardProtocolFamily;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Datagrams for handlers that live on the transport's event loops, such as Netty's DNS resolver. UCX has none: these go
@@ -46,6 +47,8 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(UcxDatagramChannel.class);
     private static final ChannelMetadata METADATA = new ChannelMetadata(true, 16);
+    /** As long as Netty's own loops rest. */
+    private static final long REST_SECONDS = 1;
     /** Any address, and a port of the system's choice. */
     private static final InetSocketAddress ANY = new InetSocketAddress(0);
 
@@ -170,6 +173,8 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
         /** Whether the loop is told of room: of every datagram that has been sent, so only while one waits for it. */
         private boolean forRoom;
         private boolean scheduled;
+        /** The application's allocator has refused a read: the next one waits, for the loop has others to serve. */
+        private boolean resting;
         private boolean ended;
 
         Watch(ProgressEngine engine) {
@@ -214,9 +219,23 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
         }
 
         void scheduleRead() {
-            if (input.isDue()) {
+            if (!resting && input.isDue()) {
                 schedule();
             }
+        }
+
+        private void rest() {
+            if (ended) {
+                // Closed by whoever was told.
+                return;
+            }
+            resting = true;
+            eventLoop().schedule(() -> {
+                resting = false;
+                if (!ended) {
+                    scheduleRead();
+                }
+            }, REST_SECONDS, TimeUnit.SECONDS);
         }
 
         @Override
@@ -240,11 +259,21 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
             if (!ended) {
                 ((DatagramUnsafe) unsafe()).flushNow();
             }
-            if (!ended && input.isDue() && input.read(port)) {
-                engine.noteSocketWork();
+            if (!ended && !resting && input.isDue()) {
+                readNow();
             }
             if (!ended) {
                 scheduleRead();
+            }
+        }
+
+        private void readNow() {
+            switch (input.read(port)) {
+                case PACKETS -> engine.noteSocketWork();
+                case REFUSED -> rest();
+                case NOTHING -> {
+                    // The socket tells when there is something.
+                }
             }
         }
     }

@@ -4,10 +4,6 @@ package io.github.nettyucx.channel;
 import io.github.nettyucx.socket.Errno;
 import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.socket.SocketSetting;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.UnpooledByteBufAllocator;
-import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
@@ -290,92 +286,6 @@ class DatagramSocketTest extends DatagramChannels {
         UcxDatagramChannel sender = bind(new Mailbox());
         Peers.await(send(sender, "", receiver.localAddress()));
         assertEquals(List.of(sender.localAddress(), receiver.localAddress()), told.poll(SECONDS, TimeUnit.SECONDS));
-    }
-
-    @Test
-    void anAllocatorOfTheHeapWillDo() throws Exception {
-        Mailbox mailbox = new Mailbox();
-        UcxDatagramChannel receiver = bind(mailbox);
-        receiver.config().setAllocator(new UnpooledByteBufAllocator(false));
-        receiver.config().setRecvByteBufAllocator(new HeapBuffers());
-        UcxDatagramChannel sender = bind(new Mailbox());
-        Peers.await(send(sender, "hello", receiver.localAddress()));
-        assertEquals("hello", mailbox.next());
-    }
-
-    /** Allocates where the kernel cannot write. */
-    @SuppressWarnings("deprecation")
-    private static final class HeapBuffers extends FixedRecvByteBufAllocator {
-
-        HeapBuffers() {
-            super(100);
-        }
-
-        @Override
-        public Handle newHandle() {
-            return new DelegatingHandle(super.newHandle()) {
-                @Override
-                public ByteBuf allocate(ByteBufAllocator allocator) {
-                    return allocator.heapBuffer(guess());
-                }
-            };
-        }
-    }
-
-    @Test
-    void aDatagramWaitsUntilTheAllocatorHasAHandleForIt() throws Exception {
-        Mailbox mailbox = new Mailbox();
-        UcxDatagramChannel receiver = (UcxDatagramChannel) bootstrap(mailbox)
-                .option(ChannelOption.RCVBUF_ALLOCATOR, new Unwilling()).bind(ANY_PORT).syncUninterruptibly().channel();
-        Peers.await(send(bind(new Mailbox()), "hello", receiver.localAddress()));
-        for (int i = 0; i < Unwilling.TIMES; i++) {
-            assertEquals("java.lang.IllegalStateException: unwilling, as the test wants it", mailbox.next());
-        }
-        assertEquals("hello", mailbox.next());
-    }
-
-    /** Nothing would make it read again. */
-    @Test
-    void aChannelWhoseAllocatorThrowsAtTheEndOfAReadIsClosed() throws Exception {
-        Mailbox mailbox = new Mailbox();
-        UcxDatagramChannel receiver = (UcxDatagramChannel) bootstrap(mailbox)
-                .option(ChannelOption.RCVBUF_ALLOCATOR, new UnfinishedReads(100)).bind(ANY_PORT).syncUninterruptibly()
-                .channel();
-        Peers.await(send(bind(new Mailbox()), "hello", receiver.localAddress()));
-        assertEquals("hello", mailbox.next());
-        assertEquals("java.lang.IllegalStateException: a read never ends, as the test wants it", mailbox.next());
-        Peers.await(receiver.closeFuture());
-    }
-
-    /** Throws when it is asked for a handle, and when that is reset. */
-    @SuppressWarnings("deprecation")
-    private static final class Unwilling extends FixedRecvByteBufAllocator {
-
-        static final int TIMES = 2;
-
-        private int asked;
-
-        Unwilling() {
-            super(100);
-        }
-
-        private void refuse(int time) {
-            if (asked++ == time) {
-                throw new IllegalStateException("unwilling, as the test wants it");
-            }
-        }
-
-        @Override
-        public Handle newHandle() {
-            refuse(0);
-            return new DelegatingHandle(super.newHandle()) {
-                @Override
-                public void reset(ChannelConfig config) {
-                    refuse(2);
-                    super.reset(config);
-                }
-            };
-        }
     }
 
     @Test
