@@ -5,6 +5,7 @@ import io.github.nettyucx.ucp.NativeMemory;
 import io.github.nettyucx.socket.NativeCopy;
 import io.github.nettyucx.worker.BufferAddress;
 import io.netty.buffer.ByteBuf;
+import io.netty.util.IllegalReferenceCountException;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -36,6 +37,22 @@ final class Buffers {
             NativeCopy.copy(from, to, length);
         } else {
             MemorySegment.copy(ALL, from, ALL, to, length);
+        }
+    }
+
+    /**
+     * Whether bytes may be written to a buffer at all.
+     *
+     * @throws IllegalReferenceCountException if it has been released
+     * @throws IndexOutOfBoundsException      if it has no room for them
+     */
+    static void checkTarget(ByteBuf target, int index, int length) {
+        if (target.refCnt() == 0) {
+            throw new IllegalReferenceCountException(0);
+        }
+        if (index < 0 || index > target.capacity() - length) {
+            throw new IndexOutOfBoundsException("index: " + index + ", length: " + length + " (expected: within the "
+                    + target.capacity() + " bytes of the target)");
         }
     }
 

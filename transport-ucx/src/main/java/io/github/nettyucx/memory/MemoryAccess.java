@@ -292,6 +292,14 @@ public final class MemoryAccess {
         }
         ByteBuf target = operation.buffer;
         int index = operation.index;
+        try {
+            Buffers.checkTarget(target, index, operation.length);
+        } catch (RuntimeException e) {
+            // The application has released its target too often, or has made it smaller: UCX must not write there.
+            exchange.discard(message);
+            complete(operation, e);
+            return;
+        }
         if (!BufferAddress.isContiguous(target)) {
             operation.staging = stagingFor(message, target, operation.length);
             target = operation.staging;

@@ -264,10 +264,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
             access.tell(completion, id, 0, refusal);
             return;
         }
-        if (index < 0 || index > target.capacity() - length) {
-            throw new IndexOutOfBoundsException("index: " + index + ", length: " + length + " (expected: within the "
-                    + target.capacity() + " bytes of the target)");
-        }
+        Buffers.checkTarget(target, index, length);
         if (base == 0) {
             access.get(handle, offset, target, index, length, completion, id);
         } else {

@@ -16,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -105,22 +106,41 @@ class MemoryTurnTest extends MemoryFixture {
         assertEquals(Collections.singletonList(null), causes, "something is under way");
     }
 
-    /** One that UCX cannot receive into: the bytes are copied to it when all of them have come. */
-    @Test
-    void aGetWhoseTargetIsReleasedMeanwhileFailsAndIsNotWaitedFor() {
+    /** @param direct whether UCX can receive into the target, or else a buffer between is copied to it */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aGetWhoseTargetIsReleasedMeanwhileFailsAndIsNotWaitedFor(boolean direct) {
         start();
         UcxRemoteMemory remote = openAsAsker();
-        ByteBuf target = Unpooled.buffer(8);
+        ByteBuf target = direct ? Unpooled.directBuffer(8) : Unpooled.buffer(8);
+        // Once too often.
+        assertFailsAlone(remote, target, () -> target.release(2), IllegalReferenceCountException.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aGetWhoseTargetIsMadeSmallerMeanwhileFailsAndIsNotWaitedFor(boolean direct) {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        ByteBuf target = direct ? Unpooled.directBuffer(8) : Unpooled.buffer(8);
+        assertFailsAlone(remote, target.setZero(0, 8), () -> target.capacity(4), IndexOutOfBoundsException.class);
+        assertEquals(1, target.refCnt());
+        assertEquals(0, target.getInt(0), "a part of the bytes is there");
+        target.release();
+    }
+
+    /** @param mistake made with the target when the get is under way */
+    private void assertFailsAlone(UcxRemoteMemory remote, ByteBuf target, Runnable mistake,
+                                  Class<? extends Throwable> expected) {
         List<Throwable> causes = new ArrayList<>();
         remote.get(0, target, 0, 8, (id, value, cause) -> causes.add(cause), 0);
-        // Once too often.
-        target.release(2);
-        port.deliver(Tag.MEMORY_GET, port.sent.getLast().value(), new byte[8]);
+        mistake.run();
+        port.deliver(Tag.MEMORY_GET, port.sent.getLast().value(), "8 bytes.".getBytes(StandardCharsets.US_ASCII));
         List<Throwable> flushed = new ArrayList<>();
         remote.flush((id, value, cause) -> flushed.add(cause), 0);
         exchange.deliver(notifications::add);
         assertEquals(1, causes.size());
-        assertInstanceOf(IllegalReferenceCountException.class, causes.getFirst());
+        assertInstanceOf(expected, causes.getFirst());
         assertEquals(Collections.singletonList(null), flushed);
         assertNull(failure);
     }
