@@ -114,8 +114,9 @@ public final class MemoryAccess {
                 notification, 0);
         if (length <= MemoryFrame.MAX_INLINE) {
             Buffers.copyOut(source, source.readerIndex(), address + MemoryFrame.REQUEST_LENGTH, length);
-            source.release();
             send(operations.begin(MemoryFrame.PUT, completion, id), frame, MemoryFrame.REQUEST_LENGTH + length);
+            // Last, because that can have the application close the channel.
+            source.release();
             return;
         }
         ByteBuf sent = source;
@@ -125,9 +126,12 @@ public final class MemoryAccess {
             } catch (OutOfMemoryError e) {
                 exchange.frames().release(frame);
                 tell(completion, id, 0, noMemory(e));
-                return;
-            } finally {
                 source.release();
+                return;
+            } catch (RuntimeException e) {
+                exchange.frames().release(frame);
+                source.release();
+                throw e;
             }
         }
         Operation operation = operations.begin(MemoryFrame.PUT, completion, id);
@@ -135,28 +139,41 @@ public final class MemoryAccess {
         exchange.send(Tag.MEMORY_PUT, operation.number, BufferAddress.of(sent, sent.readerIndex(), length), length, -1,
                 sent);
         exchange.track();
+        if (sent != source) {
+            source.release();
+        }
     }
 
     /**
      * The bytes are there already: {@code offset} and {@code length} say where.
      *
+     * @param source     that they come from, of which a reference is taken over
      * @param completion told when UCX has taken the message: who waits for it does not fill memory while the owner sleeps
      */
-    void notify(int handle, long offset, long length, long notification, UcxCompletion completion, long id) {
+    void notify(int handle, long offset, long length, ByteBuf source, long notification, UcxCompletion completion,
+                long id) {
         int frame = newFrame(completion, id);
         if (frame < 0) {
+            source.release();
             return;
         }
         MemoryFrame.request(exchange.frames().address(frame), MemoryFrame.NOTIFY, MemoryFrame.NOTIFYING, handle, offset,
                 length, notification, 0);
-        switch (exchange.send(Tag.MEMORY_REQUEST, 0, exchange.frames().address(frame), MemoryFrame.REQUEST_LENGTH, frame,
-                null)) {
-            case TAKEN -> tell(completion, id, 0, null);
-            case KEPT -> exchange.completeWithLast(operations.begin(MemoryFrame.NOTIFY, completion, id));
-            // It fails with the connection.
-            case NOT -> operations.begin(MemoryFrame.NOTIFY, completion, id);
+        MemoryExchange.Sent sent = exchange.send(Tag.MEMORY_REQUEST, 0, exchange.frames().address(frame),
+                MemoryFrame.REQUEST_LENGTH, frame, null);
+        if (sent != MemoryExchange.Sent.TAKEN) {
+            Operation operation = operations.begin(MemoryFrame.NOTIFY, completion, id);
+            if (sent == MemoryExchange.Sent.KEPT) {
+                exchange.completeWithLast(operation);
+            }
+            // Or else it fails with the connection.
         }
         exchange.track();
+        // That can have the application close the channel.
+        source.release();
+        if (sent == MemoryExchange.Sent.TAKEN) {
+            tell(completion, id, 0, null);
+        }
     }
 
     void get(int handle, long offset, ByteBuf target, int index, int length, UcxCompletion completion, long id) {

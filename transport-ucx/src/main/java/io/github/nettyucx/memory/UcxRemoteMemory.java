@@ -241,12 +241,12 @@ public final class UcxRemoteMemory implements AutoCloseable {
             access.put(handle, offset, source, notifying, notification, completion, id);
         } else {
             Buffers.copyOut(source, source.readerIndex(), base + offset, count);
-            source.release();
             // The bytes are there before whatever tells of them.
             VarHandle.releaseFence();
             if (notifying) {
-                access.notify(handle, offset, count, notification, completion, id);
+                access.notify(handle, offset, count, source, notification, completion, id);
             } else {
+                source.release();
                 access.tell(completion, id, 0, null);
             }
         }

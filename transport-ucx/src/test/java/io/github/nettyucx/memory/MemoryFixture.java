@@ -6,6 +6,7 @@ import io.github.nettyucx.wire.ConnectionListener;
 import io.github.nettyucx.wire.Limits;
 import io.github.nettyucx.wire.Tag;
 import io.github.nettyucx.wire.Traffic;
+import io.github.nettyucx.worker.Attachment;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.ImmediateEventExecutor;
@@ -32,6 +33,7 @@ abstract class MemoryFixture implements ConnectionListener {
             Limits.MIN_WINDOW, this, Unpooled::directBuffer, new Traffic());
     private int ready;
     boolean noMemory;
+    private final List<ByteBuf> chunks = new ArrayList<>();
     final MemoryExchange exchange = new MemoryExchange(port, connection, false, () -> ready++,
             new Frames(this::allocate));
     final List<UcxMemoryNotification> notifications = new ArrayList<>();
@@ -67,6 +69,7 @@ abstract class MemoryFixture implements ConnectionListener {
         exchange.deliver(notifications::add);
         assertFalse(port.isTracked());
         assertEquals(0, port.unreceived(), "messages were not received");
+        assertTrue(chunks.stream().allMatch(chunk -> chunk.refCnt() == 0), "memory of frames is not given back");
         memory.revoke();
         assertTrue(memory.memory().gone().isDone(), "somebody still uses the memory");
     }
@@ -75,7 +78,9 @@ abstract class MemoryFixture implements ConnectionListener {
         if (noMemory) {
             throw new OutOfMemoryError("as the test wants it");
         }
-        return Unpooled.directBuffer(bytes, bytes);
+        ByteBuf chunk = Unpooled.directBuffer(bytes, bytes);
+        chunks.add(chunk);
+        return chunk;
     }
 
     void start() {
@@ -113,6 +118,12 @@ abstract class MemoryFixture implements ConnectionListener {
                 ByteBuffer.allocate(24).put(1, (byte) 7).putInt(4, 3).putLong(8, LENGTH).array());
         exchange.deliver(notifications::add);
         return promise.getNow();
+    }
+
+    /** As one that this process has attached: the bytes are there at once, and only the news has to go to the owner. */
+    UcxRemoteMemory attached() {
+        return new UcxRemoteMemory(exchange.access(), ImmediateEventExecutor.INSTANCE, 3, LENGTH,
+                UcxMemoryRight.ALL_BITS, new Attachment(null, memory.segment().address()));
     }
 
     /** Gets, additions, and such as are refused: answers with a frame and without. */

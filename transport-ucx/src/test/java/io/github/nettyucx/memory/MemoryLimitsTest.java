@@ -3,7 +3,6 @@ package io.github.nettyucx.memory;
 
 import io.github.nettyucx.wire.ProtocolException;
 import io.github.nettyucx.wire.Tag;
-import io.github.nettyucx.worker.Attachment;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.ImmediateEventExecutor;
@@ -151,12 +150,6 @@ class MemoryLimitsTest extends MemoryFixture {
         assertEquals("no memory for a message: as the test wants it", failure.getMessage());
         noMemory = false;
         buffer.release();
-    }
-
-    /** As one that this process has attached: the bytes are there at once, and only the news has to go to the owner. */
-    private UcxRemoteMemory attached() {
-        return new UcxRemoteMemory(exchange.access(), ImmediateEventExecutor.INSTANCE, 3, LENGTH,
-                UcxMemoryRight.ALL_BITS, new Attachment(null, memory.segment().address()));
     }
 
     @Test

@@ -5,6 +5,9 @@ import io.github.nettyucx.wire.Limits;
 import io.github.nettyucx.wire.Tag;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.buffer.UnpooledDirectByteBuf;
+import io.netty.buffer.UnpooledHeapByteBuf;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.concurrent.DefaultEventExecutor;
 import io.netty.util.concurrent.EventExecutor;
@@ -13,9 +16,11 @@ import io.netty.util.concurrent.ImmediateEventExecutor;
 import io.netty.util.concurrent.Promise;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -158,6 +163,76 @@ class MemoryTurnTest extends MemoryFixture {
         List<Throwable> causes = new ArrayList<>();
         remote.flush((id, value, cause) -> causes.add(cause), 0);
         assertEquals(Collections.singletonList(null), causes, "something is under way");
+    }
+
+    /** What a put's source is, and how its bytes go. */
+    private enum Source {
+        INLINE(8, false), DIRECT(1000, false), COPIED(1000, false), ATTACHED(8, false), ATTACHED_NOTIFYING(8, true);
+
+        private final int length;
+        private final boolean notifying;
+
+        Source(int length, boolean notifying) {
+            this.length = length;
+            this.notifying = notifying;
+        }
+
+        ByteBuf make(Runnable gone) {
+            return this == COPIED ? new UnpooledHeapByteBuf(UnpooledByteBufAllocator.DEFAULT, length, length) {
+                @Override
+                protected void deallocate() {
+                    super.deallocate();
+                    gone.run();
+                }
+            } : new UnpooledDirectByteBuf(UnpooledByteBufAllocator.DEFAULT, length, length) {
+                @Override
+                protected void deallocate() {
+                    super.deallocate();
+                    gone.run();
+                }
+            };
+        }
+
+        boolean isAttached() {
+            return this == ATTACHED || this == ATTACHED_NOTIFYING;
+        }
+    }
+
+    /** The application's own buffer can do so when nobody needs it any more. */
+    @ParameterizedTest
+    @EnumSource(Source.class)
+    void aPutIsToldOnceWhenTheEndOfItsSourceClosesTheChannel(Source source) {
+        start();
+        UcxRemoteMemory remote = source.isAttached() ? attached() : openAsAsker();
+        ByteBuf bytes = source.make(connection::close).writeZero(source.length);
+        List<String> told = new ArrayList<>();
+        UcxCompletion completion = (id, value, cause) -> told.add(id + (cause == null ? ": done" : ": failed"));
+        if (source.notifying) {
+            remote.putAndNotify(0, bytes, 1, completion, 1);
+        } else {
+            remote.put(0, bytes, completion, 1);
+        }
+        assertEquals(0, bytes.refCnt());
+        assertFalse(connection.isOpen());
+        remote.flush(completion, 2);
+        exchange.deliver(notifications::add);
+        assertEquals(List.of(source.isAttached() ? "1: done" : "1: failed", "2: failed"), told);
+        if (source.notifying) {
+            assertEquals(MemoryFrame.NOTIFY, port.sent.getLast().bytes()[0], "the owner is not told");
+        }
+    }
+
+    @Test
+    void aNotificationThatUcxHasNotTakenFailsWhenTheEndOfItsSourceClosesTheChannel() {
+        start();
+        UcxRemoteMemory remote = attached();
+        port.deferringSends = true;
+        List<Throwable> causes = new ArrayList<>();
+        remote.putAndNotify(0, Source.ATTACHED.make(connection::close).writeZero(8), 1,
+                (id, value, cause) -> causes.add(cause), 1);
+        exchange.deliver(notifications::add);
+        assertEquals(1, causes.size());
+        assertInstanceOf(ClosedChannelException.class, causes.getFirst());
     }
 
     @Test
