@@ -210,7 +210,7 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
 
     @Override
     public ByteBuf read(int limit, Allocation allocation) {
-        return connection.inbound().read(limit, reading == null ? allocation : reading.before(allocation));
+        return connection.read(limit, reading == null ? allocation : reading.before(allocation));
     }
 
     @Override

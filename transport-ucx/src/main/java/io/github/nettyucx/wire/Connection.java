@@ -5,6 +5,8 @@ import io.github.nettyucx.worker.EndpointListener;
 import io.github.nettyucx.worker.EndpointPort;
 import io.github.nettyucx.worker.InFlight;
 import io.github.nettyucx.worker.MessageSink;
+import io.netty.buffer.ByteBuf;
+import io.netty.util.IllegalReferenceCountException;
 
 import java.io.IOException;
 import java.net.SocketException;
@@ -194,6 +196,29 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
      */
     public Inbound inbound() {
         return inbound;
+    }
+
+    /**
+     * Takes the next bytes of the stream. If the application has released them with those before, the stream is not
+     * whole, and the connection ends.
+     *
+     * @param limit      the most to take, in bytes; at least 1
+     * @param allocation makes a buffer for a message that is not in our memory yet
+     * @return a buffer that the caller owns, or {@code null} if there is nothing at the moment
+     * @throws IllegalReferenceCountException if they have been released and the connection has ended before
+     */
+    public ByteBuf read(int limit, Inbound.Allocation allocation) {
+        if (inbound.isNextReleased()) {
+            IllegalReferenceCountException cause = new IllegalReferenceCountException(
+                    "bytes that were still to be read have been released with the part before them");
+            if (!isAlive()) {
+                inbound.cutIncomplete(stash);
+                throw cause;
+            }
+            onMessageThrew(cause);
+            return null;
+        }
+        return inbound.read(limit, allocation);
     }
 
     public Traffic traffic() {

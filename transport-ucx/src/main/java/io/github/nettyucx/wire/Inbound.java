@@ -273,7 +273,7 @@ public final class Inbound {
      * @param allocation makes a buffer for a message that is not in our memory yet
      * @return a buffer that the caller owns, or {@code null} if there is nothing at the moment
      */
-    public ByteBuf read(int limit, Allocation allocation) {
+    ByteBuf read(int limit, Allocation allocation) {
         if (size == 0) {
             return null;
         }
@@ -288,8 +288,9 @@ public final class Inbound {
         ByteBuf buffer = buffers[head];
         int readable = buffer.readableBytes();
         if (readable > limit) {
+            ByteBuf part = buffer.readRetainedSlice(limit);
             consumed(limit);
-            return buffer.readRetainedSlice(limit);
+            return part;
         }
         buffers[head] = null;
         allocated -= buffer.capacity();
@@ -338,11 +339,20 @@ public final class Inbound {
         }
     }
 
+    /** Whether the application has released parts of the next buffer so often that the rest has gone with them. */
+    boolean isNextReleased() {
+        return size > 0 && isReleased(head);
+    }
+
+    private boolean isReleased(int index) {
+        return kinds[index] == READY && buffers[index].refCnt() == 0;
+    }
+
     private void consumed(int credit) {
         owed += credit;
     }
 
-    /** Whether {@link #read} has something to do; its answer may be that the bytes are still on their way. */
+    /** Whether {@link Connection#read} has something to do; its answer may be that the bytes are still on their way. */
     public boolean isReadable() {
         return size > 0 && kinds[head] != RECEIVING;
     }
@@ -479,7 +489,7 @@ public final class Inbound {
         }
     }
 
-    /** Keeps the bytes that are here, up to the first that a lost connection will never complete. */
+    /** Keeps the bytes that are here, up to the first that a lost connection will never complete, or that have gone. */
     void cutIncomplete(Allocation allocation) {
         for (int i = 0; i < size; i++) {
             int index = head + i & kinds.length - 1;
@@ -489,7 +499,7 @@ public final class Inbound {
             } else if (kinds[index] == RECEIVING) {
                 finishReceive(index);
             }
-            if (i < size && kinds[index] != READY) {
+            if (i < size && (kinds[index] != READY || isReleased(index))) {
                 cut(i, index);
             }
         }

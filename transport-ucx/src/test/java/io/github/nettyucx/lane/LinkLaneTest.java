@@ -154,6 +154,23 @@ class LinkLaneTest implements LaneListener {
         assertEquals(List.of(), endpoint.sent);
     }
 
+    // ------------------------------------------------------------------------------------------- input
+
+    /** With Netty's unpooled buffers the parts of a message and the message have one count. */
+    @Test
+    void anApplicationThatReleasesAPartOfAMessageTwiceLosesItsConnection() {
+        open();
+        endpoint.deliver(ID, DATA, 0, "a message");
+        told.clear();
+        lane.read(2, Unpooled::directBuffer).release(2);
+        assertNull(read());
+        assertEquals(1, told.size());
+        assertTrue(told.getFirst().startsWith("lost: Connection lost: io.netty.util.IllegalReferenceCountException: "),
+                told::toString);
+        assertFalse(lane.isReadable());
+        assertFalse(lane.isOpen());
+    }
+
     // ------------------------------------------------------------------------------------------- the control socket
 
     @Test

@@ -111,11 +111,11 @@ class AllocationTest {
             }
             connection.settle();
             port.sink.onMessage(Tag.of(ID, Tag.DATA, LENGTH + Limits.MESSAGE_CHARGE), 1, LENGTH);
-            ByteBuf buffer = connection.inbound().read(WINDOW, allocation);
+            ByteBuf buffer = connection.read(WINDOW, allocation);
             connection.settle();
             turn();
             if (buffer == null) {
-                buffer = connection.inbound().read(WINDOW, allocation);
+                buffer = connection.read(WINDOW, allocation);
             }
             assertEquals(LENGTH, buffer.readableBytes());
             buffer.release();

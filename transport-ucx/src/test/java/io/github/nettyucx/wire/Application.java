@@ -371,7 +371,7 @@ final class Application implements ConnectionListener {
         Inbound inbound = connection.inbound();
         if (failure != null) {
             while (inbound.isReadable()) {
-                read(inbound);
+                read();
             }
             long deliverable = watch.deliverableBytes(link.weather.inlinePercent() == 100 && plan.memoryFailures() == 0
                     && !link.hasFailedOperation());
@@ -385,7 +385,7 @@ final class Application implements ConnectionListener {
         }
         if (inbound.isReadable()) {
             for (int n = dice.between(1, plan.readsPerTurn()); n > 0 && inbound.isReadable(); n--) {
-                if (!read(inbound)) {
+                if (!read()) {
                     break;
                 }
             }
@@ -400,10 +400,10 @@ final class Application implements ConnectionListener {
         }
     }
 
-    private boolean read(Inbound inbound) {
+    private boolean read() {
         // Reads of single bytes shall not take all the time when there are very many.
         int limit = received > 4096 ? 2000 : plan.readLimit();
-        ByteBuf buffer = inbound.read(dice.between(1, limit), memory::forReading);
+        ByteBuf buffer = connection.read(dice.between(1, limit), memory::forReading);
         if (buffer == null) {
             return false;
         }

@@ -84,9 +84,14 @@ abstract class ConnectionFixture implements ConnectionListener {
         connection.settle();
     }
 
-    String read(int limit) {
-        ByteBuf buffer = connection.inbound().read(limit, this::allocate);
+    ByteBuf take(int limit) {
+        ByteBuf buffer = connection.read(limit, this::allocate);
         connection.settle();
+        return buffer;
+    }
+
+    String read(int limit) {
+        ByteBuf buffer = take(limit);
         if (buffer == null) {
             return null;
         }

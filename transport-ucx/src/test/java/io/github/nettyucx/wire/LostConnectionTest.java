@@ -2,10 +2,12 @@
 package io.github.nettyucx.wire;
 
 import io.github.nettyucx.ucp.UcsStatus;
+import io.netty.util.IllegalReferenceCountException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import java.io.IOException;
 import java.net.SocketException;
 import java.util.List;
 
@@ -15,6 +17,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 class LostConnectionTest extends ConnectionFixture {
@@ -103,6 +106,43 @@ class LostConnectionTest extends ConnectionFixture {
         assertEquals("here", read(100));
         assertNull(read(100));
         assertFalse(connection.inbound().isAtEnd(), "a stream that is cut short has no end");
+    }
+
+    /** The application has released a part of a message twice, and so all of it. */
+    @Test
+    void isLostWhenTheNextBytesHaveBeenReleased() {
+        open();
+        port.deliver(Tag.DATA, 0, new byte[MAX_MESSAGE]);
+        take(1000).release(2);
+        port.deliver(Tag.DATA, 0, text("what comes behind"));
+        assertNull(read(1000));
+        assertFailed(IOException.class, "Connection lost: io.netty.util.IllegalReferenceCountException: bytes that were"
+                + " still to be read have been released with the part before them");
+        assertEquals(CloseReason.LOST, connection.closeReason());
+        assertEquals(1000, connection.inbound().takeGrant(), "granted what has not been read");
+        assertFalse(connection.inbound().isReadable());
+        assertNull(read(1000), "not what follows without them");
+    }
+
+    @Test
+    void isLostWhenTheLastPartOfAMessageHasBeenReleased() {
+        open();
+        port.deliver(Tag.DATA, 0, text("all in all"));
+        take(3).release(2);
+        assertNull(read(100));
+        assertEquals(CloseReason.LOST, connection.closeReason());
+    }
+
+    @Test
+    void tellsWhoReadsThatTheNextBytesHaveBeenReleasedIfThePeerHasGoneInOrder() {
+        open();
+        port.deliver(Tag.DATA, 0, text("last words"));
+        port.deliver(Tag.FIN, Tag.FIN_CLOSE);
+        connection.endpointFailed(UcsStatus.ERR_CONNECTION_RESET);
+        take(4).release(2);
+        assertThrows(IllegalReferenceCountException.class, () -> take(100));
+        assertNull(take(100), "told again");
+        assertNull(failure);
     }
 
     @Test

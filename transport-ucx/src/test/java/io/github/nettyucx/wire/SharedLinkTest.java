@@ -70,7 +70,7 @@ class SharedLinkTest {
         }
 
         private ByteBuf read() {
-            return connection.inbound().read(WINDOW, port.memory::allocate);
+            return connection.read(WINDOW, port.memory::allocate);
         }
 
         void assertWhole() {
@@ -242,7 +242,7 @@ class SharedLinkTest {
                     sharer.told);
             sharer.assertWhole();
             assertEquals(sharer == ended, sharer.connection.inbound().isAtEnd());
-            assertNull(sharer.connection.inbound().read(1, port.memory::allocate));
+            assertNull(sharer.connection.read(1, port.memory::allocate));
         }
     }
 }
