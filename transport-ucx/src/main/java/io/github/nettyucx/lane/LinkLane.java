@@ -15,6 +15,8 @@ import io.github.nettyucx.worker.RegisteredMemory;
 import io.github.nettyucx.worker.SendBufferPool;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
 import java.net.SocketException;
@@ -28,6 +30,7 @@ import java.util.List;
  */
 final class LinkLane implements Lane, ConnectionListener, EndpointListener, MemoryExchange.Host {
 
+    private static final InternalLogger logger = InternalLoggerFactory.getInstance(LinkLane.class);
     private static final String WITHOUT_DEVICE = "unknown";
 
     private final LaneKind kind;
@@ -146,6 +149,12 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
     public void faulted(Throwable cause) {
         if (listener != null) {
             listener.faulted(cause);
+            return;
+        }
+        // The handshake is not over. The channel learns of it when it takes the lane.
+        logger.warn("A connection over {} is lost because of an unexpected exception.", kind, cause);
+        if (failure == null) {
+            failure = new IOException("Connection lost: " + cause, cause);
         }
     }
 

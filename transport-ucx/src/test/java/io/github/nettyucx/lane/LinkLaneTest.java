@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.lane;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.github.nettyucx.handshake.Hello;
 import io.github.nettyucx.handshake.LaneKind;
 import io.github.nettyucx.handshake.LaneSet;
@@ -19,6 +22,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 import java.io.IOException;
 import java.net.SocketException;
@@ -92,9 +96,13 @@ class LinkLaneTest implements LaneListener {
     }
 
     private void open() {
-        lane.open(new Hello(0, ScriptedLinks.PEER, LaneSet.DEFAULT.mask(), false, false, PEER_ID, WINDOW, WINDOW,
+        open(lane);
+    }
+
+    private void open(LinkLane opened) {
+        opened.open(new Hello(0, ScriptedLinks.PEER, LaneSet.DEFAULT.mask(), false, false, PEER_ID, WINDOW, WINDOW,
                 new byte[32], null, null));
-        lane.listener(this);
+        opened.listener(this);
     }
 
     private String read() {
@@ -152,6 +160,27 @@ class LinkLaneTest implements LaneListener {
         assertEquals("early", read());
         assertNull(read());
         assertEquals(List.of(), endpoint.sent);
+    }
+
+    @Test
+    void anExceptionBeforeTheHandshakeIsOverIsLoggedAndToldAfterwards() {
+        Logger log = (Logger) LoggerFactory.getLogger(LinkLane.class);
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        logged.start();
+        log.addAppender(logged);
+        LinkLane starved = new LinkLane(LaneKind.SHM, half.pinned(), new ScriptedControl(),
+                new ConnectionLimits(ID + 1, WINDOW, WINDOW), ScriptedLinks.SEND_BUFFERS, length -> {
+                    throw new OutOfMemoryError("as the test wants it");
+                }, new Traffic());
+        endpoint.deliver(ID + 1, DATA, 0, "early");
+        endpoint.thrown = new IllegalStateException("as the test wants it");
+        endpoint.fail(UcsStatus.ERR_CONNECTION_RESET);
+        endpoint.thrown = null;
+        log.detachAppender(logged);
+        assertEquals(1, logged.list.size());
+        open(starved);
+        assertEquals(List.of("lost: Connection lost: java.lang.IllegalStateException: as the test wants it"), told);
+        starved.close(false);
     }
 
     // ------------------------------------------------------------------------------------------- input

@@ -193,6 +193,8 @@ final class ScriptedLinks implements LinkFactory {
         int received;
         int closes;
         int failure;
+        /** By whoever throws a message away, as long as it is not {@code null}. */
+        RuntimeException thrown;
 
         /** Delivers a message. @return whether somebody took it */
         boolean deliver(int channelId, int type, int value, String bytes) {
@@ -256,6 +258,9 @@ final class ScriptedLinks implements LinkFactory {
 
         @Override
         public long receive(long message, long address, long length) {
+            if (length == 0 && thrown != null) {
+                throw thrown;
+            }
             received++;
             byte[] bytes = messages.get((int) message);
             if (length == 0) {
