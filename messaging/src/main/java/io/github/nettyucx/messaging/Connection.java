@@ -15,6 +15,8 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
 
     private static final long HELLO_SECONDS = 10;
     private static final long GOODBYE_SECONDS = 10;
+    /** So long the peer's goodbye is left without an answer for a message of which nothing comes. */
+    private static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(GOODBYE_SECONDS) / 2;
     private static final long ACK_MILLIS = 10;
     /** What has been received is acknowledged at once when it is as much, in bytes. */
     private static final int ACK_BYTES = 256 * 1024;
@@ -48,6 +50,10 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
     private volatile boolean leaving;
     /** The peer has said that it sends nothing more. */
     private boolean isLastRead;
+    /** Of the messages in the middle, when the peer was seen to wait for them. */
+    private long progress = -1;
+    private long progressNanos;
+    private boolean looksAgain;
 
     // What comes in. Positions count from the connection's first message.
     private long received;
@@ -306,9 +312,12 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         return leaving;
     }
 
-    /** The rest of a message that has begun would come to nothing over another connection: it goes over this one. */
+    /**
+     * The rest of a message that has begun would come to nothing over another connection: it goes over this one. No other
+     * message in fragments {@linkplain Peer#isLeaving() begins} meanwhile.
+     */
     void leaveIfWhole() {
-        if (state != State.READY || peer.isInTheMiddle(this)) {
+        if (state != State.READY || peer.isInTheMiddle(this) && !isStalled()) {
             return;
         }
         state = State.LEAVING;
@@ -319,6 +328,31 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         acknowledge();
         control(isLastRead ? Frame.BYE : Frame.GOODBYE, 0);
         channel.flush();
+    }
+
+    /**
+     * Whether the peer waits for messages of which nothing has come for long, because a codec is slow for example. The peer
+     * sends nothing meanwhile. Then they are given up, and their senders are told.
+     */
+    private boolean isStalled() {
+        if (!isLastRead) {
+            return false;
+        }
+        long now = System.nanoTime();
+        long seen = peer.outgoing().progress();
+        if (seen != progress) {
+            progress = seen;
+            progressNanos = now;
+        }
+        long left = progressNanos + STALL_NANOS - now;
+        if (left > 0 && !looksAgain) {
+            looksAgain = true;
+            limit = loop.schedule(() -> {
+                looksAgain = false;
+                leaveIfWhole();
+            }, left, TimeUnit.NANOSECONDS);
+        }
+        return left <= 0;
     }
 
     private void limitGoodbye(long nanos) {

@@ -24,6 +24,9 @@ final class Fragments implements Exporter.More {
     private final Slot own = new Slot();
     private Slot slot;
     private long first;
+    /** Of a message that must not begin yet: its frames, which are kept until it is whole. */
+    private Slot beside;
+    private Slot last;
 
     /**
      * Begins a message; {@link #next} is called when its first byte is written.
@@ -43,6 +46,8 @@ final class Fragments implements Exporter.More {
         left = total;
         slot = null;
         first = Peer.NO_TICKET;
+        beside = null;
+        last = null;
         exporter.window(outgoing.ring().memory(), 0, 0, this);
     }
 
@@ -55,10 +60,20 @@ final class Fragments implements Exporter.More {
         boolean isFirst = left == total;
         int part = Math.min(left, outgoing.maxFrame() - HEADER);
         length = HEADER + part;
-        // Once it has begun, there is no way back: nobody would tell the receiver's memory from a leak.
-        slot = outgoing.reserve(own, length, wait || !isFirst, request);
         if (isFirst) {
+            slot = outgoing.reserve(own, length, Outgoing.Part.FIRST, wait, request);
             first = slot.position;
+            if (slot.waits) {
+                beside = slot;
+                last = slot;
+            }
+        } else if (beside != null) {
+            slot = outgoing.reserveBeside(length);
+            last.next = slot;
+            last = slot;
+        } else {
+            // Once it has begun, there is no way back: nobody would tell the receiver's memory from a leak.
+            slot = outgoing.reserve(own, length, Outgoing.Part.FURTHER, true, request);
         }
         left -= part;
         exporter.window(slot.memory, slot.offset + Frame.HEADER, slot.offset + length, this);
@@ -71,7 +86,12 @@ final class Fragments implements Exporter.More {
         if (slot != null) {
             Slot complete = slot;
             slot = null;
-            outgoing.commit(complete, length, Frame.FRAGMENT, type);
+            if (beside == null) {
+                outgoing.commit(complete, length, Frame.FRAGMENT, type);
+            } else {
+                complete.kind = Frame.FRAGMENT;
+                complete.type = type;
+            }
         }
     }
 
@@ -82,11 +102,21 @@ final class Fragments implements Exporter.More {
                     + " bytes less than its size() has said");
         }
         commit();
+        if (beside != null) {
+            Slot whole = beside;
+            beside = null;
+            outgoing.commitBeside(whole);
+        }
         return first;
     }
 
     /** The codec has failed, or there is no room: the receiver forgets what it has. It acknowledges nothing before it does. */
     void abort() {
+        if (beside != null) {
+            // It has not begun.
+            outgoing.drop(beside);
+            return;
+        }
         if (slot != null) {
             Slot incomplete = slot;
             slot = null;
@@ -104,5 +134,7 @@ final class Fragments implements Exporter.More {
         outgoing = null;
         request = null;
         own.memory = null;
+        beside = null;
+        last = null;
     }
 }

@@ -3,10 +3,7 @@ package io.github.nettyucx.messaging;
 
 import io.netty.channel.Channel;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -14,8 +11,20 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>
  * A thread waits when there is no room. An event loop must not, because it may be the one that makes room: what it sends
  * then is kept beside the ring ({@link Overflow}), up to a limit, and goes in when there is room.
+ * <p>
+ * A connection that is to be closed ends when no message is in the middle. If threads went on with large messages there would
+ * never be such a moment. So no message in fragments begins meanwhile: threads wait, and what event loops send is kept beside
+ * the ring.
  */
 final class Outgoing implements Ring.Span {
+
+    /** What a frame is of a message. */
+    enum Part {
+        WHOLE,
+        /** Of a message in fragments. */
+        FIRST,
+        FURTHER
+    }
 
     /** Of one buffer that is written to a channel. */
     private static final int MAX_SPAN = 64 * 1024;
@@ -28,69 +37,19 @@ final class Outgoing implements Ring.Span {
     private final Spans spans;
     private final int maxFrame;
     private final AtomicLong fragmented = new AtomicLong();
-    private final Overflow overflow = new Overflow();
-    /** Of what has been taken since the connection began. */
-    private final UnderWay underWay = new UnderWay();
+    private final Overflow overflow;
 
     // Of the consumer.
+    /** Of what has been taken since the connection began. */
+    private final UnderWay underWay = new UnderWay();
     private Channel channel;
     private long turnBytes;
-
-    private final class Overflow {
-
-        private final ConcurrentLinkedQueue<Slot> frames = new ConcurrentLinkedQueue<>();
-        private final AtomicLong bytes = new AtomicLong();
-
-        Slot add(int length) {
-            if (bytes.addAndGet(length) > node.settings().overflow()) {
-                bytes.addAndGet(-length);
-                throw new MessagingException.RingFull("there is no room in the ring to node " + peer.id()
-                        + ", an event loop must not wait, and " + node.settings().overflow()
-                        + " bytes wait already: slow down, or send from another thread");
-            }
-            return slot(length);
-        }
-
-        /** The same without a limit. */
-        Slot addAnyway(int length) {
-            bytes.addAndGet(length);
-            return slot(length);
-        }
-
-        private Slot slot(int length) {
-            node.counters().overflowed();
-            Slot slot = new Slot();
-            slot.memory = Arena.ofAuto().allocate(length, Frame.ALIGNMENT);
-            slot.position = Peer.NO_TICKET;
-            slot.length = length;
-            return slot;
-        }
-
-        boolean isEmpty() {
-            return frames.isEmpty();
-        }
-
-        /** The consumer's: moves what there is room for. */
-        void move() {
-            Slot first;
-            while ((first = frames.peek()) != null) {
-                long position = ring.reserveAccepted(first.length);
-                if (position < 0) {
-                    return;
-                }
-                MemorySegment.copy(first.memory, Frame.HEADER, ring.memory(), ring.offset(position) + Frame.HEADER,
-                        first.length - Frame.HEADER);
-                ring.commit(position, first.length, first.kind, first.type);
-                frames.poll();
-                bytes.addAndGet(-first.length);
-            }
-        }
-    }
 
     Outgoing(Peer peer, Node node) {
         this.peer = peer;
         this.node = node;
         ring = new Ring(node.settings().ringCapacity());
+        overflow = new Overflow(peer, node, ring);
         maxFrame = Math.min(ring.maxFrame(), Fragments.LIMIT);
         spans = new Spans(ring, peer::drainSoon);
     }
@@ -129,7 +88,7 @@ final class Outgoing implements Ring.Span {
         if (length > maxFrame) {
             return putFragments(outbox, kind, type, correlation, codec, message, prefix + body, wait, request);
         }
-        Slot slot = reserve(outbox.slot, length, wait, request);
+        Slot slot = reserve(outbox.slot, length, Part.WHOLE, wait, request);
         long position = slot.position;
         Exporter exporter = outbox.exporter;
         exporter.window(slot.memory, slot.offset + Frame.HEADER, slot.offset + length, null);
@@ -177,25 +136,45 @@ final class Outgoing implements Ring.Span {
      * @param slot is told where it is, if that is in the ring
      * @return that one, or another
      */
-    Slot reserve(Slot slot, int length, boolean wait, Pending request) {
+    Slot reserve(Slot slot, int length, Part part, boolean wait, Pending request) {
         long position = Ring.FULL;
-        if (overflow.isEmpty() || !node.isLoop()) {
-            position = ring.reserve(length);
+        if (isNothingBefore(part) || !node.isLoop()) {
+            position = reserveNow(length, part);
         }
         if (position < 0) {
-            position = reserveSlowly(length, wait, request);
+            position = reserveSlowly(length, part, wait, request);
             if (position == Ring.FULL) {
-                return overflow.add(length);
+                Slot beside = overflow.add(length);
+                beside.waits = part == Part.FIRST && overflow.holdsUp();
+                return beside;
             }
         }
         return at(slot, position);
     }
 
+    /** The same for a further part of a message of which the first {@linkplain Slot#waits waits} beside the ring. */
+    Slot reserveBeside(int length) {
+        return overflow.add(length);
+    }
+
     /** The same, at once and in any case: there is room beside the ring, also when it is closed. */
     Slot reserveAnyway(Slot slot, int length) {
         // Not in front of a part of the message that waits there.
-        long position = overflow.isEmpty() ? ring.reserveAccepted(length) : Ring.FULL;
+        long position = overflow.isEmptyForParts() ? ring.reserveAccepted(length) : Ring.FULL;
         return position < 0 ? overflow.addAnyway(length) : at(slot, position);
+    }
+
+    private boolean isNothingBefore(Part part) {
+        return part == Part.FURTHER ? overflow.isEmptyForParts() : overflow.isEmpty();
+    }
+
+    private long reserveNow(int length, Part part) {
+        return part == Part.FIRST && isHeldUp() ? Ring.FULL : ring.reserve(length);
+    }
+
+    /** Whether no message in fragments may begin. It is not looked at for others. */
+    private boolean isHeldUp() {
+        return peer.isLeaving() && !ring.isClosed();
     }
 
     private Slot at(Slot slot, long position) {
@@ -206,10 +185,10 @@ final class Outgoing implements Ring.Span {
     }
 
     /** @return {@link Ring#FULL} if the frame has to wait beside the ring */
-    private long reserveSlowly(int length, boolean wait, Pending request) {
+    private long reserveSlowly(int length, Part part, boolean wait, Pending request) {
         if (node.isLoop()) {
             peer.drainHere();
-            return overflow.isEmpty() ? checked(ring.reserve(length)) : Ring.FULL;
+            return isNothingBefore(part) ? checked(reserveNow(length, part)) : Ring.FULL;
         }
         node.counters().ringFull();
         long limit = node.settings().sendTimeoutNanos();
@@ -219,15 +198,17 @@ final class Outgoing implements Ring.Span {
             deadline = request.deadlineNanos;
         }
         for (;;) {
-            long position = checked(ring.reserve(length));
+            long position = checked(reserveNow(length, part));
             if (position >= 0) {
                 return position;
             }
             if (!wait) {
-                throw new MessagingException.RingFull("there is no room in the ring to node " + peer.id());
+                throw new MessagingException.RingFull(part == Part.FIRST && isHeldUp() ? "a message in several parts must not"
+                        + " begin now, because the connection to node " + peer.id() + " is being closed"
+                        : "there is no room in the ring to node " + peer.id());
             }
             try {
-                if (!awaitRoom(length, deadline)) {
+                if (!awaitRoom(length, part, deadline)) {
                     throw isRequests ? new MessagingException.RequestTimeout("there has been no room in the ring to node "
                             + peer.id() + " in the time of the request, which was not sent")
                             : new MessagingException.RingFull("there has been no room in the ring to node " + peer.id()
@@ -240,12 +221,13 @@ final class Outgoing implements Ring.Span {
         }
     }
 
-    private boolean awaitRoom(int length, long deadline) throws InterruptedException {
+    private boolean awaitRoom(int length, Part part, long deadline) throws InterruptedException {
         boolean handling = Inbox.isHandling();
         for (;;) {
             long end = System.nanoTime() + Inbox.STALL_NANOS;
             boolean isLast = !handling || end - deadline >= 0;
-            if (ring.waiters().await(() -> ring.hasRoom(length), true, isLast ? deadline : end)) {
+            if (ring.waiters().await(() -> ring.hasRoom(length) && !(part == Part.FIRST && isHeldUp()), true,
+                    isLast ? deadline : end)) {
                 return true;
             }
             if (isLast) {
@@ -266,16 +248,31 @@ final class Outgoing implements Ring.Span {
         if (slot.position == Peer.NO_TICKET) {
             slot.kind = kind;
             slot.type = type;
-            overflow.frames.add(slot);
-            if (ring.wake()) {
-                peer.wake();
-            }
+            commitBeside(slot);
         } else if (ring.commit(slot.position, length, kind, type)) {
             peer.wake();
         }
     }
 
+    /** Completes a frame beside the ring, or a whole message of which it is the first. */
+    void commitBeside(Slot slot) {
+        overflow.commit(slot);
+        if (ring.wake()) {
+            peer.wake();
+        }
+    }
+
+    /** Gives up a message of which all frames are beside the ring, and none has been committed. */
+    void drop(Slot first) {
+        overflow.drop(first);
+    }
+
     // ------------------------------------------------------------------------------------------- the consumer
+
+    /** Messages in fragments may begin again. Any thread may call. */
+    void released() {
+        ring.waiters().wakeAll();
+    }
 
     /** Up to which position messages have been given to a channel, or discarded. */
     long taken() {
@@ -302,17 +299,22 @@ final class Outgoing implements Ring.Span {
         return !underWay.isEmpty();
     }
 
+    /** Changes with each part of a message under way that is taken. */
+    long progress() {
+        return underWay.progress();
+    }
+
     /**
      * Writes what there is to a channel.
      *
-     * @param last whether to stop when no message is in the middle
+     * @param last whether to stop when no message is in the middle, and to begin none
      */
     Sent send(Channel to, boolean last) {
         channel = to;
         turnBytes = 0;
         boolean free;
         for (;;) {
-            overflow.move();
+            overflow.move(!last);
             free = spans.next() != null;
             if (last && !isInTheMiddle() || !free || turnBytes >= MAX_TURN || !ring.take(MAX_SPAN, this)) {
                 break;
@@ -323,7 +325,7 @@ final class Outgoing implements Ring.Span {
             node.counters().flushed();
             to.flush();
         }
-        return rest(free);
+        return rest(free, !last);
     }
 
     /** Takes what there is, and sends it nowhere. */
@@ -331,21 +333,21 @@ final class Outgoing implements Ring.Span {
         channel = null;
         boolean free;
         do {
-            overflow.move();
+            overflow.move(true);
             free = spans.next() != null;
         } while (free && ring.take(ring.capacity(), this));
-        return rest(free);
+        return rest(free, true);
     }
 
-    private Sent rest(boolean free) {
+    private Sent rest(boolean free, boolean begins) {
         if (!free && !spans.areThere()) {
             return Sent.WAITING;
         }
-        if (!overflow.isEmpty()) {
+        if (overflow.isWaiting(begins)) {
             // Until the channel has sent something, if that is what keeps the ring full.
             return ring.hasCommitted() || !spans.tellWhenFree() ? Sent.MORE : Sent.WAITING;
         }
-        return !ring.hasCommitted() && ring.sleep() && overflow.isEmpty() ? Sent.ASLEEP : Sent.MORE;
+        return !ring.hasCommitted() && ring.sleep() && !overflow.isWaiting(begins) ? Sent.ASLEEP : Sent.MORE;
     }
 
     @Override

@@ -97,7 +97,8 @@ public final class Peer {
     /**
      * The same, but if there is no room no thread waits.
      *
-     * @throws MessagingException.RingFull if there is no room now
+     * @throws MessagingException.RingFull if there is no room now, or the message has to travel in parts and the connection is
+     *                                     being closed
      */
     public <T> long trySend(MessageType<T> type, T message) {
         return put(Frame.MESSAGE, type.number(), 0, type.codec(), message, false, null);
@@ -439,11 +440,18 @@ public final class Peer {
         return current == connection && outgoing.isInTheMiddle();
     }
 
+    /** Whether the connection that messages go over is to be closed: no message in fragments may begin. Any thread may call. */
+    boolean isLeaving() {
+        Connection connection = current;
+        return connection != null && connection.isLeaving();
+    }
+
     /** Nothing is sent over it any more; on its loop. */
     synchronized void abandon(Connection connection) {
         if (current == connection) {
             connection.sendsUpTo(outgoing.taken());
             current = null;
+            outgoing.released();
             connections.forEach(this::use);
         }
     }

@@ -293,6 +293,11 @@ final class Ring {
         return LONG.compareAndSet(memory, stateWord, ASLEEP, AWAKE);
     }
 
+    /** Any thread may call. */
+    boolean isClosed() {
+        return (long) LONG.getVolatile(memory, tailWord) >= CLOSED_TAIL;
+    }
+
     /** No frame can be reserved any more; those that have been are still committed. Threads that wait go on. */
     void close() {
         for (;;) {

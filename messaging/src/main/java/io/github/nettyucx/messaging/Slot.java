@@ -15,4 +15,7 @@ final class Slot {
     /** Of a frame beside the ring. */
     int kind;
     int type;
+    /** Of the first frame of a message that must not begin yet: the others are with it, and all of them go together. */
+    boolean waits;
+    Slot next;
 }

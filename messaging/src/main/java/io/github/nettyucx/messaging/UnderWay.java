@@ -10,6 +10,7 @@ final class UnderWay {
     /** Bytes that are to come. */
     private int[] left = new int[8];
     private int count;
+    private long progress;
 
     /** @param total bytes of the message */
     void fragment(long number, int total, boolean isFirst, int length) {
@@ -28,6 +29,7 @@ final class UnderWay {
             left[i] = total;
         }
         left[i] -= length;
+        progress++;
         if (left[i] == 0) {
             remove(i);
         }
@@ -37,7 +39,13 @@ final class UnderWay {
         int i = index(number);
         if (i >= 0) {
             remove(i);
+            progress++;
         }
+    }
+
+    /** How many frames of such messages there have been. */
+    long progress() {
+        return progress;
     }
 
     boolean isEmpty() {
