@@ -2,6 +2,7 @@
 package io.github.nettyucx.agent;
 
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.DefaultSelectStrategyFactory;
 import io.netty.channel.EventLoopGroup;
@@ -9,15 +10,18 @@ import io.netty.channel.EventLoopTaskQueueFactory;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.concurrent.DefaultEventExecutorChooserFactory;
+import io.netty.util.concurrent.EventExecutorGroup;
 
 import java.lang.management.ManagementFactory;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import javax.management.ObjectName;
 
 /** What applications do with groups and loops, each by the name that is the first argument. */
@@ -34,6 +38,10 @@ public final class LoopApplication {
             case "many" -> many();
             case "given" -> given();
             case "await" -> awaitInListener();
+            case "later" -> {
+                awaitBeside("loop", EventLoopGroup::next);
+                awaitBeside("group", group -> group);
+            }
             case "threads" -> threads(Boolean.parseBoolean(arguments[1]));
             default -> throw new IllegalArgumentException(arguments[0]);
         }
@@ -44,9 +52,9 @@ public final class LoopApplication {
     public static final class OwnServer extends NioServerSocketChannel {
     }
 
-    private static void listen(EventLoopGroup group) throws Exception {
-        new ServerBootstrap().group(group).channel(OwnServer.class).childHandler(new ChannelInboundHandlerAdapter())
-                .bind("127.0.0.1", 0).sync();
+    private static ChannelFuture listen(EventLoopGroup group) {
+        return new ServerBootstrap().group(group).channel(OwnServer.class).childHandler(new ChannelInboundHandlerAdapter())
+                .bind("127.0.0.1", 0);
     }
 
     /** Groups that come and go leave nothing behind. */
@@ -98,7 +106,7 @@ public final class LoopApplication {
     private static void awaitInListener() throws Exception {
         EventLoopGroup first = new NioEventLoopGroup(1);
         EventLoopGroup second = new NioEventLoopGroup(1);
-        listen(second);
+        listen(second).sync();
         CompletableFuture<Boolean> awaited = new CompletableFuture<>();
         first.terminationFuture().addListener(ended -> {
             try {
@@ -113,11 +121,34 @@ public final class LoopApplication {
                 .get(2 * SECONDS, TimeUnit.SECONDS));
     }
 
+    /** The loop beside ends later than the other one. */
+    private static void awaitBeside(String whose, Function<EventLoopGroup, EventExecutorGroup> part) throws Exception {
+        EventLoopGroup group = new NioEventLoopGroup(1);
+        Thread taken = group.submit(Thread::currentThread).get();
+        CountDownLatch awaited = new CountDownLatch(1);
+        listen(group).sync().channel().eventLoop().execute(() -> {
+            try {
+                taken.join();
+                // For so long only this loop is there: unless who waits for it does not.
+                awaited.await(1, TimeUnit.SECONDS);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        EventExecutorGroup ending = part.apply(group);
+        ending.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS);
+        long before = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+        boolean ended = ending.awaitTermination(SECONDS, TimeUnit.SECONDS);
+        long nanos = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - before;
+        awaited.countDown();
+        System.out.println(whose + " ended " + ended + ", idle " + (nanos < TimeUnit.MILLISECONDS.toNanos(300)));
+    }
+
     /** What its threads are, the application has said. */
     private static void threads(boolean daemon) throws Exception {
         EventLoopGroup group = new NioEventLoopGroup(1, Executors.newCachedThreadPool(
                 task -> Thread.ofPlatform().daemon(daemon).name("own").unstarted(task)));
-        listen(group);
+        listen(group).sync();
         for (Thread thread : Thread.getAllStackTraces().keySet()) {
             if (thread.getName().startsWith("netty-ucx-beside")) {
                 System.out.println("beside " + (thread.isDaemon() ? "a daemon" : "no daemon"));

@@ -41,6 +41,15 @@ class TakenLoopsTest {
         assertSays(run(netty, "await"), "awaited true");
     }
 
+    /** Whoever waits neither gives up before his time nor keeps a processor busy. */
+    @ParameterizedTest
+    @ValueSource(strings = {"4.1", "4.2"})
+    void theEndOfALoopIsThatOfTheOneBeside(String netty) throws Exception {
+        String output = run(netty, "later");
+        assertSays(output, "loop ended true, idle true");
+        assertSays(output, "group ended true, idle true");
+    }
+
     /** Of an executor of the application's own. */
     @ParameterizedTest
     @CsvSource({"4.1, true", "4.1, false", "4.2, true", "4.2, false"})

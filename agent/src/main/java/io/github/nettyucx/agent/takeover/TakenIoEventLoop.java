@@ -77,7 +77,8 @@ final class TakenIoEventLoop extends SingleThreadIoEventLoop implements Beside {
     @Override
     public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
         long deadline = System.nanoTime() + unit.toNanos(timeout);
-        return super.awaitTermination(timeout, unit)
-                && beside.awaitTermination(Math.max(0, deadline - System.nanoTime()));
+        // What it says is whether both have ended.
+        super.awaitTermination(timeout, unit);
+        return super.isTerminated() && beside.awaitTermination(Math.max(0, deadline - System.nanoTime()));
     }
 }
