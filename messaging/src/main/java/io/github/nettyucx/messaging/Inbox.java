@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Messages of one sender that are handled by the node's executor. */
@@ -72,37 +73,75 @@ final class Inbox {
             }
             return;
         }
-        try {
-            executor.execute(() -> {
+        new Task() {
+            @Override
+            void perform() {
                 Executor outer = enter();
                 message.handle();
                 HANDLING.set(outer);
                 done();
-            });
-        } catch (RejectedExecutionException | OutOfMemoryError e) {
-            message.reject(rejection(e));
-            done();
-        }
+            }
+
+            @Override
+            void rejected(RejectedExecutionException cause) {
+                message.reject(cause);
+                done();
+            }
+        }.submit();
     }
 
-    /** @param cause the other one is that there is no memory for a thread */
-    private static RejectedExecutionException rejection(Throwable cause) {
-        return cause instanceof RejectedExecutionException rejected ? rejected : new RejectedExecutionException(cause);
+    /**
+     * What the executor is given. One that has no memory for a thread may have queued it nevertheless, and perform it later:
+     * it is either performed or rejected, once.
+     */
+    private abstract class Task extends AtomicBoolean implements Runnable {
+
+        void submit() {
+            try {
+                executor.execute(this);
+            } catch (RejectedExecutionException | OutOfMemoryError e) {
+                if (claim()) {
+                    rejected(e instanceof RejectedExecutionException rejected ? rejected
+                            : new RejectedExecutionException(e));
+                }
+            }
+        }
+
+        @Override
+        public void run() {
+            if (claim()) {
+                perform();
+            }
+        }
+
+        private boolean claim() {
+            return compareAndSet(false, true);
+        }
+
+        abstract void perform();
+
+        abstract void rejected(RejectedExecutionException cause);
     }
 
     private void executeInOrder() {
-        try {
-            executor.execute(this::run);
-        } catch (RejectedExecutionException | OutOfMemoryError e) {
-            // Nobody else takes what has been queued, and what comes meanwhile.
-            do {
-                inOrder.poll().reject(rejection(e));
-                done();
-            } while (queued.decrementAndGet() != 0);
-        }
+        new Task() {
+            @Override
+            void perform() {
+                performInOrder();
+            }
+
+            @Override
+            void rejected(RejectedExecutionException cause) {
+                // Nobody else takes what has been queued, and what comes meanwhile.
+                do {
+                    inOrder.poll().reject(cause);
+                    done();
+                } while (queued.decrementAndGet() != 0);
+            }
+        }.submit();
     }
 
-    private void run() {
+    private void performInOrder() {
         Executor outer = enter();
         int left = BATCH;
         do {

@@ -4,8 +4,12 @@ package io.github.nettyucx.messaging;
 import org.junit.jupiter.api.Test;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -94,5 +98,86 @@ class InboxTest {
         runAll();
         assertTrue(one.isReading);
         assertTrue(other.isReading);
+    }
+
+    /** As {@link java.util.concurrent.ForkJoinPool} does: it has queued the task before it finds that it can make no thread. */
+    private static final class OutOfThreads implements Executor {
+
+        private final List<Runnable> tasks = new ArrayList<>();
+        private boolean isOut = true;
+
+        @Override
+        public void execute(Runnable task) {
+            tasks.add(task);
+            if (isOut) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+        }
+    }
+
+    private static class Counted implements Inbox.Work {
+
+        private final AtomicInteger handled = new AtomicInteger();
+        private final AtomicInteger rejected = new AtomicInteger();
+
+        @Override
+        public void handle() {
+            handled.incrementAndGet();
+        }
+
+        @Override
+        public void reject(RejectedExecutionException cause) {
+            rejected.incrementAndGet();
+        }
+
+        private String ends() {
+            return handled + " handled, " + rejected + " rejected";
+        }
+    }
+
+    @Test
+    void aMessageOfWhichTheExecutorHasSaidThatItTakesItNotIsNotHandledWhenItDoes() {
+        for (boolean ordered : new boolean[] {false, true}) {
+            var executor = new OutOfThreads();
+            var outOfThreads = new Inbox(executor);
+            var messages = new Counted[] {new Counted(), new Counted(), new Counted()};
+            outOfThreads.add(messages[0], ordered, new Source());
+            outOfThreads.add(messages[1], ordered, new Source());
+            executor.isOut = false;
+            outOfThreads.add(messages[2], ordered, new Source());
+            executor.tasks.forEach(Runnable::run);
+            assertEquals("0 handled, 1 rejected", messages[0].ends());
+            assertEquals("0 handled, 1 rejected", messages[1].ends());
+            assertEquals("1 handled, 0 rejected", messages[2].ends());
+        }
+    }
+
+    /** The task that the executor has said not to take must not be a second one for what comes later. */
+    @Test
+    void messagesInOrderAreNotHandledAtTheSameTimeThough() {
+        var executor = new OutOfThreads();
+        var outOfThreads = new Inbox(executor);
+        outOfThreads.add(new Counted(), true, new Source());
+        executor.isOut = false;
+        var events = new ArrayList<String>();
+        Inbox.Work first = new Counted() {
+            @Override
+            public void handle() {
+                events.add("first begins");
+                // Another thread of the pool's, in the middle of it.
+                executor.tasks.getFirst().run();
+                events.add("first ends");
+            }
+        };
+        Inbox.Work second = new Counted() {
+            @Override
+            public void handle() {
+                events.add("second");
+            }
+        };
+        outOfThreads.add(first, true, new Source());
+        outOfThreads.add(second, true, new Source());
+        executor.tasks.getLast().run();
+        assertEquals(List.of("first begins", "first ends", "second"), events);
     }
 }
