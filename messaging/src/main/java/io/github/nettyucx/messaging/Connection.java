@@ -8,6 +8,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
 
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /** A channel between two nodes. Only for its event loop, except where noted. */
@@ -144,7 +145,12 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
 
     @Override
     public void pauseReading(boolean paused) {
-        channel.config().setAutoRead(!paused);
+        try {
+            channel.config().setAutoRead(!paused);
+        } catch (RejectedExecutionException e) {
+            // Its loop has ended, and a pool still handles what was read before.
+            Node.LOGGER.debug("Nothing more is read from {}.", channel, e);
+        }
     }
 
     // ------------------------------------------------------------------------------------------- beginning

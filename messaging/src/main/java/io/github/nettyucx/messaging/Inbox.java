@@ -37,7 +37,7 @@ final class Inbox {
     /** Where messages come from: what is paused gives nothing more, but for what has been read already. */
     interface Source {
 
-        /** Any thread may call. */
+        /** Any thread may call, also when nothing can come any more. Throws nothing. */
         void pauseReading(boolean paused);
     }
 
@@ -77,8 +77,11 @@ final class Inbox {
             @Override
             void perform() {
                 Executor outer = enter();
-                message.handle();
-                HANDLING.set(outer);
+                try {
+                    message.handle();
+                } finally {
+                    HANDLING.set(outer);
+                }
                 done();
             }
 
@@ -144,11 +147,14 @@ final class Inbox {
     private void performInOrder() {
         Executor outer = enter();
         int left = BATCH;
-        do {
-            inOrder.poll().handle();
-            done();
-        } while (queued.decrementAndGet() != 0 && --left > 0);
-        HANDLING.set(outer);
+        try {
+            do {
+                inOrder.poll().handle();
+                done();
+            } while (queued.decrementAndGet() != 0 && --left > 0);
+        } finally {
+            HANDLING.set(outer);
+        }
         if (left == 0) {
             // Others have their turn.
             executeInOrder();

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.messaging;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -17,6 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -151,6 +154,63 @@ class PoolTest {
             MessagesTest.await("later ones", () -> handled.get() == before + 2);
             assertEquals("?", peer.request(ASK_ORDERED, "?", LONG));
         } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    /** Reading is to go on when half of it is handled; but nothing reads any more. The transport's loops end with the node. */
+    @Test
+    void whatThePoolHasIsHandledAndReleasedThoughItsNodeHasBeenClosed() throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(1);
+        var go = new CountDownLatch(1);
+        var released = new AtomicInteger();
+        var counted = new MessageType<>(7, new Codec<String>() {
+            @Override
+            public int size(String message) {
+                return StringCodec.INSTANCE.size(message);
+            }
+
+            @Override
+            public void write(String message, Exporter out) {
+                StringCodec.INSTANCE.write(message, out);
+            }
+
+            @Override
+            public String read(Importer in) {
+                return StringCodec.INSTANCE.read(in);
+            }
+
+            @Override
+            public void release(String message) {
+                released.incrementAndGet();
+            }
+        }, Dispatch.POOL_IN_ORDER);
+        try (var nodes = new TestTransport.Nodes(TestTransport.UCX)) {
+            var handled = new AtomicInteger();
+            Node one = nodes.start(1, builder -> builder.closeTimeout(Duration.ofMillis(100)));
+            Node two = nodes.start(2, builder -> builder.executor(threads));
+            two.onMessage(counted, (from, message) -> {
+                go.await();
+                handled.incrementAndGet();
+            });
+            Peer peer = one.peer(2);
+            long[] tickets = new long[3 * Inbox.LIMIT];
+            for (int i = 0; i < tickets.length; i++) {
+                tickets[i] = peer.send(counted, "x");
+            }
+            MessagesTest.await("as much as may wait",
+                    () -> peer.delivery(tickets[Inbox.LIMIT - 1]) == Peer.Delivery.DELIVERED);
+            two.close();
+            MessagesTest.await("the rest is told", () -> peer.connections().isEmpty());
+            long delivered = Arrays.stream(tickets).filter(ticket -> peer.delivery(ticket) == Peer.Delivery.DELIVERED).count();
+            go.countDown();
+            MessagesTest.await("all that was delivered is handled", () -> handled.get() >= delivered);
+            MessagesTest.await("and released", () -> released.get() >= delivered);
+            assertFalse(threads.submit(Inbox::isHandling).get());
+            assertEquals(delivered, handled.get());
+            assertEquals(delivered, released.get());
+        } finally {
+            go.countDown();
             threads.shutdownNow();
         }
     }
