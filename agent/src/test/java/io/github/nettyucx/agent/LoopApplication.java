@@ -20,6 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import javax.management.ObjectName;
@@ -38,6 +39,7 @@ public final class LoopApplication {
             case "many" -> many();
             case "given" -> given();
             case "await" -> awaitInListener();
+            case "full" -> bindWhileTheQueueIsFull();
             case "later" -> {
                 awaitBeside("loop", EventLoopGroup::next);
                 awaitBeside("group", group -> group);
@@ -119,6 +121,31 @@ public final class LoopApplication {
         first.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS);
         System.out.println("awaited " + awaited.handle((ended, failure) -> failure == null ? ended : failure)
                 .get(2 * SECONDS, TimeUnit.SECONDS));
+    }
+
+    /** Nothing is taken by the queue of the transport's loop, and nobody is told, when the loop beside is to begin. */
+    private static void bindWhileTheQueueIsFull() throws Exception {
+        AtomicBoolean full = new AtomicBoolean();
+        AtomicInteger queues = new AtomicInteger();
+        EventLoopGroup group = new NioEventLoopGroup(1, Executors.newCachedThreadPool(),
+                DefaultEventExecutorChooserFactory.INSTANCE, SelectorProvider.provider(),
+                DefaultSelectStrategyFactory.INSTANCE, (task, executor) -> {
+                }, max -> {
+                    boolean isFirst = queues.getAndIncrement() == 0;
+                    return new ConcurrentLinkedQueue<>() {
+                        @Override
+                        public boolean offer(Runnable task) {
+                            return !(isFirst && full.get()) && super.offer(task);
+                        }
+                    };
+                }, max -> new ConcurrentLinkedQueue<>());
+        group.submit(() -> null).get();
+        full.set(true);
+        ChannelFuture bound = listen(group);
+        full.set(false);
+        boolean isBound = bound.await(SECONDS, TimeUnit.SECONDS) && bound.isSuccess();
+        boolean ended = group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS).await(2 * SECONDS, TimeUnit.SECONDS);
+        System.out.println("queues " + queues + ", bound " + isBound + ", ended " + ended);
     }
 
     /** The loop beside ends later than the other one. */

@@ -56,4 +56,11 @@ class TakenLoopsTest {
     void aLoopBesideHasAThreadLikeTheApplications(String netty, boolean daemon) throws Exception {
         assertSays(run(netty, "threads", Boolean.toString(daemon)), "beside " + (daemon ? "a daemon" : "no daemon"));
     }
+
+    /** It would have none for ever. */
+    @ParameterizedTest
+    @ValueSource(strings = {"4.1", "4.2"})
+    void aLoopBesideGetsItsThreadThoughTheQueueOfTheOtherOneIsFull(String netty) throws Exception {
+        assertSays(run(netty, "full"), "queues 2, bound true, ended true");
+    }
 }

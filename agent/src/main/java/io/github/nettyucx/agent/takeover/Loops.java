@@ -4,14 +4,12 @@ package io.github.nettyucx.agent.takeover;
 import io.github.nettyucx.agent.hook.Beside;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
-import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.ThreadPerTaskExecutor;
 
 import java.lang.reflect.Method;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Iterator;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 
 /** Loops in the place of those that Netty's groups would make, from the same arguments. */
 final class Loops {
@@ -34,7 +32,15 @@ final class Loops {
     /** @throws LeftAsItWas if the group is to have its own */
     EventLoop loop(EventLoopGroup group, Executor executor, Object[] arguments) throws LeftAsItWas {
         requireNettysOwn(group.getClass());
-        LoopBeside.Maker maker = taken -> original(group, executor, taken, arguments);
+        if (executor instanceof ThreadPerTaskExecutor) {
+            return loop(group, executor, arguments, taken -> original(group, executor, arguments));
+        }
+        PairThreads threads = new PairThreads(executor);
+        return loop(group, threads, arguments, taken -> original(group, threads.beside(taken), arguments));
+    }
+
+    private EventLoop loop(EventLoopGroup group, Executor executor, Object[] arguments, LoopBeside.Maker maker)
+            throws LeftAsItWas {
         LoopSettings settings = LoopSettings.of(arguments);
         if (hasIoHandlers && IoLoops.areOf(arguments)) {
             return ioLoops().loop(group, executor, arguments, settings, maker);
@@ -82,36 +88,13 @@ final class Loops {
     }
 
     /** What the group would have made. */
-    private static EventLoop original(EventLoopGroup group, Executor executor, EventLoop taken, Object[] arguments)
-            throws Exception {
+    private static EventLoop original(EventLoopGroup group, Executor executor, Object[] arguments) throws Exception {
         Method method = null;
         for (Class<?> each = group.getClass(); method == null; each = each.getSuperclass()) {
             method = declared(each);
         }
         method.setAccessible(true);
-        // An executor of the application's own may have a thread for each loop, and none more.
-        Executor threads = executor instanceof ThreadPerTaskExecutor ? executor : task -> startBeside(taken, task);
-        return (EventLoop) method.invoke(group, threads, arguments);
-    }
-
-    /**
-     * From the other loop's thread, which is the application's: the new one is a daemon if that is one. So the two keep the
-     * JVM from its end, or not, as the one would have.
-     */
-    private static void startBeside(EventLoop taken, Runnable loop) {
-        if (!taken.isShuttingDown()) {
-            try {
-                taken.execute(() -> startThread(loop));
-                return;
-            } catch (RejectedExecutionException e) {
-                // It has ended meanwhile.
-            }
-        }
-        startThread(loop);
-    }
-
-    private static void startThread(Runnable loop) {
-        new DefaultThreadFactory("netty-ucx-beside", Thread.currentThread().isDaemon()).newThread(loop).start();
+        return (EventLoop) method.invoke(group, executor, arguments);
     }
 
     private static Method declared(Class<?> type) {
