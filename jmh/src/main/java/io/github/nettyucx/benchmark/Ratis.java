@@ -7,10 +7,12 @@ import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -44,6 +46,8 @@ record Ratis(boolean agent) implements Contender {
     /** Of the agent's report: a lane, and the side that this process was. */
     private static final Pattern LANE = Pattern.compile("  (\\S+) +(?:client|server) +\\S+ +\\d+ +\\d+ +\\d+.*");
     private static final long START_SECONDS = 60;
+    /** A process that is killed has gone long before, unless the kernel writes its memory to disk. */
+    private static final long KILL_MILLIS = 10_000;
     private static final int LEAST_PORT = 15_000;
     private static final int MOST_PORT = 30_000;
 
@@ -91,7 +95,7 @@ record Ratis(boolean agent) implements Contender {
         } catch (IOException e) {
             throw new ExampleFailure("cannot start Ratis: " + e.getMessage(), e);
         } finally {
-            processes.forEach(ChildProcess::close);
+            end(processes);
             delete(directory);
         }
     }
@@ -148,14 +152,49 @@ record Ratis(boolean agent) implements Contender {
                 ? Files.createTempDirectory(memory, "ratis") : Files.createTempDirectory("ratis");
     }
 
-    private static void delete(Path directory) {
+    /** Those that have not ended by themselves still write into their directories until they have gone. */
+    private static void end(List<ChildProcess> processes) {
+        processes.forEach(ChildProcess::close);
+        try {
+            for (var process : processes) {
+                process.endsWithin(KILL_MILLIS);
+            }
+        } catch (InterruptedException e) {
+            // Whatever this was a part of is over then, and says so itself.
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** As much of it as there is and can be deleted; it says if something is left. */
+    static void delete(Path directory) {
         if (directory == null) {
             return;
         }
-        try (var files = Files.walk(directory)) {
-            files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+        try {
+            Files.walkFileTree(directory, new SimpleFileVisitor<>() {
+                @Override
+                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                    file.toFile().delete();
+                    return FileVisitResult.CONTINUE;
+                }
+
+                @Override
+                public FileVisitResult visitFileFailed(Path file, IOException cause) {
+                    // Somebody else has deleted it meanwhile, or nobody can.
+                    return FileVisitResult.CONTINUE;
+                }
+
+                @Override
+                public FileVisitResult postVisitDirectory(Path visited, IOException cause) {
+                    visited.toFile().delete();
+                    return FileVisitResult.CONTINUE;
+                }
+            });
         } catch (IOException e) {
-            System.err.println("[Ratis] " + directory + " could not be deleted: " + e.getMessage());
+            // What is left is told below.
+        }
+        if (Files.exists(directory)) {
+            System.err.println("[Ratis] " + directory + " could not be deleted");
         }
     }
 
