@@ -86,7 +86,8 @@ class CloseTest {
 
     @OnEachLane
     void oneWriteMayTakeLongerThanTheCloseTimeoutAsLongAsItIsRead() throws Exception {
-        int length = 24 * MIB;
+        // Over a link a read takes a quarter of what it takes out of a socket, which keeps megabytes of its own besides.
+        int length = (Lane.current().isLink() ? 6 : 24) * MIB;
         int restMillis = 25;
         SeededBytes expected = new SeededBytes(SEED);
         CompletableFuture<Long> ended = new CompletableFuture<>();
