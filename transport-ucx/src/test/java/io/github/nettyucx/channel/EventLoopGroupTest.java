@@ -226,7 +226,8 @@ class EventLoopGroupTest {
         }
     }
 
-    @OnEachLane
+    /** Who says nothing does not come as far as a lane. */
+    @OnEachLane(lanes = Lane.SHM)
     void itsEndDoesNotWaitForAPeerThatConnectsMeanwhileAndSaysNothing() throws Exception {
         try (Peers peers = new Peers(); RawPeer silent = new RawPeer()) {
             UcxEventLoopGroup children = new UcxEventLoopGroup(1);
