@@ -8,13 +8,11 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 
 /** Connections outlive their server, and whatever others are started on its port. */
-@Tag("ucx-matrix")
 class RestartedServerTest {
 
     private static final int HANDSHAKE_TIMEOUT_MILLIS = 200;
