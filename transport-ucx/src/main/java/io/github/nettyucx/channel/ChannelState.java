@@ -11,9 +11,12 @@ enum ChannelState {
     ACTIVE,
     /** Closed by the application; what was flushed before is being delivered: see {@link Linger}. */
     LINGERING,
-    /** Closed before it was open, and so never active; the peer is to see an orderly end. */
+    /** The same before it was open, and so never active: nothing can be delivered before the handshake is over. */
     DECLINING,
-    /** Closed; everything that was flushed has been sent, and the peer is being told of the end: see {@link Closing}. */
+    /**
+     * Closed; everything that was flushed has been sent, and the peer is being told of the end, if need be after the
+     * handshake: see {@link Closing}.
+     */
     DEPARTING,
     CLOSED
 }

@@ -10,6 +10,9 @@ import io.github.nettyucx.lane.LoopLanes;
  * If everything that was flushed has been sent, it is closed at once for the application, as with a kernel's socket, and
  * the peer is told of the end in the background: the channel departs. Otherwise, or with {@code SO_LINGER}, it stays open
  * until that has been delivered: the channel lingers.
+ * <p>
+ * An accepted channel closes in the same two ways while its handshake is under way. A kernel's client is connected by then,
+ * and sees an orderly end. So the handshake goes on, and the client is told over the connection that comes out of it.
  */
 final class Closing implements Departure {
 
@@ -28,20 +31,34 @@ final class Closing implements Departure {
         hurried = true;
     }
 
-    /** Whether a close may wait for the peer, if there is something to wait for. */
-    boolean mayWait() {
-        return !hurried && channel.config().getSoLinger() != 0;
+    /** Whether a close may wait for the peer, and there is a peer to wait for. */
+    private boolean mayWait(OpenConnection connection) {
+        return !hurried && channel.config().getSoLinger() != 0 && (connection == null || connection.mustLinger());
     }
 
-    /** Whether a close has to wait until what was flushed has been delivered. */
+    /** Whether everything that was flushed has been sent; before the handshake is over nothing has. */
+    private boolean isDrained(OpenConnection connection) {
+        return connection == null ? channel.writes() == null || channel.writes().isEmpty()
+                : connection.output().isDrained();
+    }
+
+    /**
+     * Whether a close has to wait until what was flushed has been delivered.
+     *
+     * @param connection {@code null} if the handshake is under way
+     */
     boolean lingers(OpenConnection connection) {
-        return mayWait() && connection.mustLinger()
-                && (!connection.output().isDrained() || channel.config().getSoLinger() > 0 || OrderlyExit.hasBegun());
+        return mayWait(connection)
+                && (!isDrained(connection) || channel.config().getSoLinger() > 0 || OrderlyExit.hasBegun());
     }
 
-    /** Whether nothing is left after a close but to tell the peer. */
+    /**
+     * Whether nothing is left after a close but to tell the peer.
+     *
+     * @param connection {@code null} if the handshake is under way
+     */
     boolean departs(OpenConnection connection) {
-        return mayWait() && connection.mustLinger() && connection.output().isDrained();
+        return mayWait(connection) && isDrained(connection);
     }
 
     /**
@@ -64,6 +81,7 @@ final class Closing implements Departure {
     /**
      * The channel is closed: begins to tell the peer.
      *
+     * @param connection {@code null} if the handshake is under way
      * @param ended is run when the peer knows, or its time is over
      */
     void depart(OpenConnection connection, LoopLanes loop, Runnable ended) {
@@ -73,14 +91,18 @@ final class Closing implements Departure {
             ended.run();
         });
         channel.become(ChannelState.DEPARTING);
-        // At once: a process that is killed right after a close has delivered it, where the peer has it then.
-        connection.leave();
-        opened(connection);
+        if (connection != null) {
+            opened(connection);
+        }
         linger.start();
     }
 
-    /** There is a connection by now, which the application does not want. */
+    /** There is a connection to tell the peer by, which the application does not want, or not any more. */
     void opened(OpenConnection connection) {
+        if (!channel.isOpen()) {
+            // At once: a process that is killed right after a close has delivered it, where the peer has it then.
+            connection.leave();
+        }
         linger.opened(connection.lane(), connection.output());
     }
 

@@ -105,7 +105,7 @@ final class Connecting {
         Opening over = ended();
         OpenConnection made = new OpenConnection(channel, lane, over.loop, silenceMillis, channel.writes());
         channel.has(made);
-        if (channel.isDeclining()) {
+        if (channel.isDeclined()) {
             channel.closing().opened(made);
             if (channel.isLingering()) {
                 // The client may have gone with its last word, which is not told again.
@@ -152,7 +152,7 @@ final class Connecting {
             socket.bidFarewell(over.loop, lastWords, channel.eventLoop());
         }
         channel.closeSocket(false);
-        if (channel.isDeclining()) {
+        if (channel.isDeclined()) {
             channel.closing().cut();
         } else {
             channel.become(ChannelState.UNCONNECTED);

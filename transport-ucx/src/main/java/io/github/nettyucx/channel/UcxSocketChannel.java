@@ -147,6 +147,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
                 connecting.giveUp();
                 eventLoop().execute(() -> unsafe().close(voidPromise()));
             } catch (Throwable t) {
+                connecting.giveUp();
                 // A channel whose registration fails is closed, but never deregistered.
                 super.doDeregister();
                 throw t;
@@ -200,9 +201,14 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         transports = made.lane().transports();
     }
 
-    /** Whether it was closed while it was connecting. */
-    boolean isDeclining() {
-        return state == ChannelState.DECLINING;
+    /** Whether it was closed before its handshake was over, which goes on so that the peer is told. */
+    boolean isDeclined() {
+        return !wasActive && isLingering();
+    }
+
+    /** Whether a server has accepted it, and its handshake is under way. */
+    private boolean isBeingAccepted() {
+        return accepted && state == ChannelState.CONNECTING && connecting.isUnderWay();
     }
 
     private final class UcxSocketUnsafe extends AbstractUnsafe {
@@ -254,8 +260,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
                 // The peer may end the connection in the same turn in which it has taken the last bytes.
                 connection.output().complete();
             }
-            boolean waits = accepted && state == ChannelState.CONNECTING && connecting.isUnderWay() && closing.mayWait()
-                    || state == ChannelState.ACTIVE && closing.lingers(connection);
+            boolean waits = (state == ChannelState.ACTIVE || isBeingAccepted()) && closing.lingers(connection);
             return waits ? closeTask -> closing.begin(connection, closeTask) : null;
         }
     }
@@ -389,7 +394,9 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
         }
         ChannelState before = state;
         halfClose.closed();
-        if (before == ChannelState.ACTIVE && closing.departs(connection)) {
+        if ((before == ChannelState.ACTIVE || isBeingAccepted()) && closing.departs(connection)) {
+            // The end of the JVM waits for it.
+            OrderlyExit.add(this);
             closing.depart(connection, loop, () -> {
                 giveBack(ChannelState.LINGERING);
                 state = ChannelState.CLOSED;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.FixedRecvByteBufAllocator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
+import java.io.BufferedReader;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -14,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** What a program has written arrives although its JVM ends right after the writes have succeeded. */
+/** What a program has written, or closed, is delivered although its JVM ends right after that has succeeded. */
 class ExitTest {
 
     private static final int KIB = 1024;
@@ -71,6 +74,36 @@ class ExitTest {
     @OnEachLane
     void aHookThatASignalHasStartedCanStillWrite() throws Exception {
         assertArrives(ExitMain.End.SIGNAL, 8 * MIB, 64 * KIB);
+    }
+
+    @OnEachLane
+    void anExitAfterACloseInInitChannelLetsTheClientBeConnectedAndSeeTheEnd() throws Exception {
+        // The handshake takes its time on a busy machine.
+        Process process = new ProcessBuilder(LaneJvm.command(Lane.current(),
+                List.of("-D" + OrderlyExit.TIMEOUT_PROPERTY + "=15000"), DecliningMain.class))
+                .redirectErrorStream(true).start();
+        try (BufferedReader output = process.inputReader()) {
+            Inbox inbox = new Inbox();
+            Channel client = Peers.await(peers.client(inbox).connect(Peers.loopback(awaitPort(output)))).channel();
+            inbox.awaitActive();
+            inbox.awaitInactive();
+            assertEquals(List.of(), inbox.exceptions());
+            Peers.await(client.closeFuture());
+            assertTrue(process.waitFor(SECONDS, TimeUnit.SECONDS), "the process does not end");
+            assertEquals(0, process.exitValue());
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
+    }
+
+    private static int awaitPort(BufferedReader output) throws IOException {
+        for (String line = output.readLine(); line != null; line = output.readLine()) {
+            System.out.println(line);
+            if (line.startsWith(DecliningMain.PORT)) {
+                return Integer.parseInt(line.substring(DecliningMain.PORT.length()));
+            }
+        }
+        throw new AssertionError("the process does not listen");
     }
 
     /** To a side that reads 64 KiB at a time, with pauses, so that much is on its way at the end. */

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.socket.SocketChannel;
+
+import java.net.InetSocketAddress;
+
+/**
+ * A server that closes the first connection as soon as it has it, and ends then. From within {@code initChannel}: nothing
+ * but the exit itself can go on with the handshake.
+ */
+final class DecliningMain {
+
+    /** Begins the line that says the port. */
+    static final String PORT = "listens on ";
+
+    private DecliningMain() {
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Channel server = new ServerBootstrap().group(TestLoops.newGroup(1)).channel(UcxServerSocketChannel.class)
+                .childHandler(new ChannelInitializer<SocketChannel>() {
+                    @Override
+                    protected void initChannel(SocketChannel channel) {
+                        boolean done = channel.close().isDone();
+                        System.exit(done ? 0 : 1);
+                    }
+                }).bind(Peers.loopback(0)).sync().channel();
+        System.out.println(PORT + ((InetSocketAddress) server.localAddress()).getPort());
+    }
+}
