@@ -142,6 +142,14 @@ public final class Errno {
     }
 
     /**
+     * Whether this is {@link #exception} of a connect that nobody has answered: the kernel has given it up. To an application
+     * that is a {@link ConnectException}, as a refusal is.
+     */
+    public static boolean isConnectTimeout(Throwable cause) {
+        return cause instanceof ConnectException && text(ETIMEDOUT).equals(cause.getMessage());
+    }
+
+    /**
      * Throws what a negative answer says.
      *
      * @return the answer, if it is none

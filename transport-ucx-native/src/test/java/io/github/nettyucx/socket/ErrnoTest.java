@@ -2,6 +2,8 @@
 package io.github.nettyucx.socket;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.net.BindException;
@@ -39,6 +41,14 @@ class ErrnoTest {
     void tooManyOpenFilesSaysWhatToDo() {
         check(IOException.class, "accept failed: Too many open files (too many open files: raise the limit, ulimit -n)",
                 "accept", Errno.EMFILE);
+    }
+
+    @Test
+    void aConnectThatNobodyAnswersIsToldApartFromARefusal() {
+        assertTrue(Errno.isConnectTimeout(Errno.exception("connect", Errno.ETIMEDOUT)));
+        assertFalse(Errno.isConnectTimeout(Errno.exception("connect", Errno.ECONNREFUSED)));
+        assertFalse(Errno.isConnectTimeout(Errno.exception("connect", Errno.EHOSTUNREACH)));
+        assertFalse(Errno.isConnectTimeout(Errno.exception("recv", Errno.ETIMEDOUT)));
     }
 
     private static void check(Class<?> type, String message, String call, int errno) {

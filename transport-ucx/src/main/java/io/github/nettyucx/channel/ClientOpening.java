@@ -9,6 +9,7 @@ import io.github.nettyucx.handshake.Outcome;
 import io.github.nettyucx.lane.Lane;
 import io.github.nettyucx.lane.LoopLanes;
 import io.github.nettyucx.socket.Epoll;
+import io.github.nettyucx.socket.Errno;
 import io.github.nettyucx.socket.KernelRandom;
 import io.github.nettyucx.socket.KernelSocket;
 import io.netty.channel.ChannelPromise;
@@ -98,6 +99,7 @@ final class ClientOpening extends Opening {
      */
     static HandshakeFailure reason(Throwable cause, HandshakeFailure otherwise) {
         return cause instanceof NoRouteToHostException ? HandshakeFailure.UNREACHABLE
+                : Errno.isConnectTimeout(cause) ? HandshakeFailure.TIMED_OUT
                 : cause instanceof ConnectException ? HandshakeFailure.REFUSED : otherwise;
     }
 

@@ -11,7 +11,10 @@ public enum HandshakeFailure {
     CONNECT_FAILED(0),
     /** The peer closed the socket before the handshake was over. */
     CLOSED_BY_PEER(0),
-    /** It was not open within the connect timeout, or the accepting side's handshake timeout. */
+    /**
+     * It was not open within the connect timeout, the kernel's own for a connect that nobody answers, or the accepting side's
+     * handshake timeout.
+     */
     TIMED_OUT(0),
     /** This side closed the channel, or cancelled the connect. */
     CANCELLED(0),

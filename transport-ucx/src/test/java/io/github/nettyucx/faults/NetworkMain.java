@@ -7,6 +7,7 @@ import io.github.nettyucx.channel.SeededBytes;
 import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.github.nettyucx.channel.UcxSocketChannel;
+import io.github.nettyucx.handshake.HandshakeFailure;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
@@ -95,6 +96,8 @@ final class NetworkMain {
                 Child.say("closed " + customer.ending);
             }
             case "depart" -> customers.get(words[1]).depart();
+            case "failures" -> Child.say("failures " + TestLoops.driver(TestLoops.first(group)).metrics()
+                    .handshakesFailed(HandshakeFailure.valueOf(words[1])));
             case "storm" -> {
                 storm = new ConnectStorm(bootstrap(Integer.parseInt(words[3])).handler(newInitializer(Ending::new)),
                         new InetSocketAddress(InetAddress.ofLiteral(words[1]), Integer.parseInt(words[2])));

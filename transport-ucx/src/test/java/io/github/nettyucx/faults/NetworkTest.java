@@ -3,6 +3,7 @@ package io.github.nettyucx.faults;
 
 import io.github.nettyucx.channel.Lane;
 import io.github.nettyucx.faults.Hosts.Outage;
+import io.github.nettyucx.handshake.HandshakeFailure;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -139,6 +140,12 @@ class NetworkTest {
             return client.await("connected").split(" ", 2);
         }
 
+        /** How many connects of the client's have failed for this reason. */
+        long failures(HandshakeFailure reason) throws Exception {
+            client.tell("failures " + reason);
+            return Long.parseLong(client.await("failures"));
+        }
+
         void start(String name, String what) throws Exception {
             client.tell(what + ' ' + name);
             client.await("started");
@@ -211,14 +218,22 @@ class NetworkTest {
             pair.connect("still");
             pair.hosts.begin(Outage.BLACK_HOLE);
             String[] hole = pair.tryConnect("hole", pair.hosts.right().address(), pair.port, 1000);
+            pair.hosts.giveUpConnectsEarly();
+            String[] kernel = pair.tryConnect("kernel", pair.hosts.right().address(), pair.port, 0);
             assertBetween(1000, 1000 + LATE_MILLIS, timeout);
             assertTrue(timeout[1].contains("ConnectTimeoutException: connection timed out after 1000 ms"), timeout[1]);
             assertBetween(0, 10_000, noRoute);
             assertTrue(noRoute[1].contains("NoRouteToHostException: No route to host"), noRoute[1]);
             assertBetween(1000, 1000 + LATE_MILLIS, hole);
             assertTrue(hole[1].contains("ConnectTimeoutException: connection timed out after 1000 ms"), hole[1]);
+            assertBetween(2000, 3000 + LATE_MILLIS, kernel);
+            assertTrue(kernel[1].contains("ConnectException: Connection timed out"), kernel[1]);
+            assertEquals(3, pair.failures(HandshakeFailure.TIMED_OUT));
+            assertEquals(1, pair.failures(HandshakeFailure.UNREACHABLE));
+            assertEquals(0, pair.failures(HandshakeFailure.REFUSED));
             Faults.report("network: nobody there: with a limit of 1 s after %s ms %s; without after %s ms %s; "
-                    + "in a black hole after %s ms %s", timeout[0], timeout[1], noRoute[0], noRoute[1], hole[0], hole[1]);
+                    + "in a black hole after %s ms %s, and without a limit after %s ms %s", timeout[0], timeout[1],
+                    noRoute[0], noRoute[1], hole[0], hole[1], kernel[0], kernel[1]);
         }
     }
 
