@@ -9,6 +9,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -185,6 +187,24 @@ class LeftAsItWasTest {
             "-Dos.arch=riscv64 | it is for x86-64 and aarch64, and this is riscv64"})
     void theApplicationRunsAsWithoutTheAgent(String option, String reason) throws Exception {
         assertLeft(echo(option).run(), reason);
+    }
+
+    /** All that it prints is the same, but for one line. */
+    @ParameterizedTest
+    @CsvSource({"older, NIO, 4.1.99.Final", "older, EPOLL, 4.1.99.Final", "4.0, NIO, 4.0.56.Final"})
+    void anOlderNettyStaysAsItWas(String netty, String transport, String release) throws Exception {
+        List<String> without = echoInOneLineEach(netty, transport).run().lines().toList();
+        assertTrue(without.contains("echoed 200") && without.contains("ended true"), without::toString);
+        List<String> with = new ArrayList<>(echoInOneLineEach(netty, transport).withAgent("").run().lines().toList());
+        assertTrue(with.remove("INFO io.netty stays as it was: it is " + release + "; expected Netty 4.1.100 or later"),
+                with::toString);
+        assertEquals(without, with);
+    }
+
+    private static ApplicationProcess.Builder echoInOneLineEach(String netty, String transport) throws Exception {
+        return ApplicationProcess.of(EchoApplication.class, transport).onNetty(netty)
+                .with("--enable-native-access=ALL-UNNAMED", "-Duser.language=en",
+                        "-Djava.util.logging.SimpleFormatter.format=%4$s %5$s%n");
     }
 
     @Test
