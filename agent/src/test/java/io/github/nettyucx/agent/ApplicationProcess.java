@@ -67,6 +67,7 @@ final class ApplicationProcess implements AutoCloseable {
 
         private final List<String> options = new ArrayList<>(List.of("--sun-misc-unsafe-memory-access=allow"));
         private final List<Path> classPath = new ArrayList<>();
+        private final List<String> launcher = new ArrayList<>();
         private Path java = Path.of(System.getProperty("java.home"));
         private final List<String> mainAndArguments;
 
@@ -101,8 +102,15 @@ final class ApplicationProcess implements AutoCloseable {
             return this;
         }
 
+        /** What is to begin the command. */
+        Builder launchedBy(List<String> words) {
+            launcher.addAll(words);
+            return this;
+        }
+
         ApplicationProcess start() throws IOException {
-            List<String> command = new ArrayList<>(List.of(java.resolve("bin/java").toString()));
+            List<String> command = new ArrayList<>(launcher);
+            command.add(java.resolve("bin/java").toString());
             command.addAll(options);
             command.add("-cp");
             command.add(classPath.stream().map(Path::toString).collect(Collectors.joining(":")));
@@ -158,6 +166,11 @@ final class ApplicationProcess implements AutoCloseable {
     void tell(String line) {
         PrintStream input = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
         input.println(line);
+    }
+
+    /** There is no more of it. */
+    void endInput() throws IOException {
+        process.getOutputStream().close();
     }
 
     /** So far. */
