@@ -107,6 +107,7 @@ final class LoadClient {
     private final class Sending {
         private final LogConnection connection;
         private final Producer producer;
+        private final Producer.Acknowledgement told = (begun, _, cause) -> acknowledged(begun, cause);
         private int underWay;
 
         Sending(LogConnection connection, Producer producer) {
@@ -117,36 +118,43 @@ final class LoadClient {
         void run() {
             connection.execute(() -> {
                 for (var i = 0; i < load.inFlight(); i++) {
-                    send();
+                    send(System.nanoTime());
                 }
             });
         }
 
-        private void send() {
-            var begun = System.nanoTime();
+        /** @param now by which it is known when it is acknowledged, too */
+        private void send(long now) {
             underWay++;
-            producer.send(records(begun)).addListener(acknowledged -> {
-                underWay--;
-                var now = System.nanoTime();
-                if (!acknowledged.isSuccess()) {
-                    over.tryFailure(acknowledged.cause());
-                } else if (now < until) {
-                    if (now >= measuredFrom) {
-                        latency.recordValueWithCount(now - begun, load.batch());
-                    }
-                    sendNext(begun);
-                } else if (underWay == 0) {
-                    over.trySuccess(null);
-                }
-            });
+            if (load.batch() == 1) {
+                head.putLong(0, now);
+                producer.send(payload, told, now);
+            } else {
+                producer.send(records(now), told, now);
+            }
         }
 
-        private void sendNext(long begun) {
+        private void acknowledged(long begun, Throwable cause) {
+            underWay--;
+            var now = System.nanoTime();
+            if (cause != null) {
+                over.tryFailure(cause);
+            } else if (now < until) {
+                if (now >= measuredFrom) {
+                    latency.recordValueWithCount(now - begun, load.batch());
+                }
+                sendNext(begun, now);
+            } else if (underWay == 0) {
+                over.trySuccess(null);
+            }
+        }
+
+        private void sendNext(long begun, long now) {
             if (load.rate() == 0) {
-                send();
+                send(now);
             } else {
                 var next = begun + TimeUnit.SECONDS.toNanos(1) / load.rate();
-                connection.schedule(this::send, Math.max(0, next - System.nanoTime()));
+                connection.schedule(() -> send(System.nanoTime()), Math.max(0, next - now));
             }
         }
     }

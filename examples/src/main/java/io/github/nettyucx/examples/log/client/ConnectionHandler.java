@@ -20,6 +20,10 @@ final class ConnectionHandler extends SimpleChannelInboundHandler<Message> {
         /** @param answer with no other fault than that it may be of the wrong kind */
         void answered(Message.Answer answer);
 
+        /** Of a part of what was asked for; a failure of the rest comes behind it. */
+        default void partlyAnswered(Message.PartlyProduced answer) {
+        }
+
         void failed(Throwable cause);
     }
 
@@ -115,6 +119,12 @@ final class ConnectionHandler extends SimpleChannelInboundHandler<Message> {
                 var user = users.get(sealed.partition());
                 if (user != null) {
                     user.sealed(sealed);
+                }
+            }
+            case Message.PartlyProduced partly -> {
+                var one = waiting.get(partly.request());
+                if (one != null) {
+                    one.partlyAnswered(partly);
                 }
             }
             case Message.Failed failed -> {

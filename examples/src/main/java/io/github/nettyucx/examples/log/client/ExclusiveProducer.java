@@ -31,13 +31,14 @@ final class ExclusiveProducer extends MemoryProducer {
 
     @Override
     boolean write(Batch batch) {
-        if (batch.length > capacity() - position) {
+        var length = batch.length();
+        if (length > capacity() - position) {
             connection.handler().send(new Message.Full(partition, generation(), 0, position));
             return false;
         }
         var at = position;
-        position += batch.length;
-        memory.putAndNotify(at, batch.records.retainedDuplicate(), OrderWord.notification(0, generation(), batch.request),
+        position += length;
+        memory.putAndNotify(at, batch.records().retainedDuplicate(), OrderWord.notification(0, generation(), batch.request),
                 completion, batch.request);
         return true;
     }

@@ -5,43 +5,69 @@ import io.github.nettyucx.examples.log.protocol.ErrorCode;
 import io.github.nettyucx.examples.log.storage.Records;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.util.concurrent.Promise;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.zip.CRC32C;
 
 /**
- * What has been sent, and not been written. Small records are written several at a time, but not all that there are: while
+ * What has been sent, and not been written. Small records are put together as they come, but not all that there are: while
  * the broker looks at some the producer is to make the next ones.
  */
 final class Gathering {
-    /** Of one write; what is larger goes by itself. */
-    static final int MAX_BYTES = 16 << 10;
-    static final int MAX_COUNT = 32;
-
-    /**
-     * What was sent at once.
-     *
-     * @param records given back when they have been copied
-     * @param count of the records
-     */
-    record Entry(ByteBuf records, int length, int count, Promise<Long> promise) { }
-
-    /** @param records of all entries, one behind the other; the receiver's */
-    record Gathered(ByteBuf records, List<Entry> entries) { }
+    /** Longer ones are not copied, and go by themselves. */
+    private static final int MAX_COPIED = Batch.MAX_BYTES / 2;
 
     private final ByteBufAllocator allocator;
-    private final ArrayDeque<Entry> entries = new ArrayDeque<>();
-    private long bytes;
+    private final Batch.Owner owner;
+    /** What is sent may join the last one. */
+    private final ArrayDeque<Batch> batches = new ArrayDeque<>();
+    /** To be used again. */
+    private final ArrayDeque<Batch> unused = new ArrayDeque<>();
+    private final CRC32C crc = new CRC32C();
 
-    Gathering(ByteBufAllocator allocator) {
+    Gathering(ByteBufAllocator allocator, Batch.Owner owner) {
         this.allocator = allocator;
+        this.owner = owner;
     }
 
-    void add(ByteBuf records, Promise<Long> promise) {
+    /**
+     * @param records of one send; taken over
+     * @param most bytes that can be written at once. Whoever sends more is told
+     */
+    void add(ByteBuf records, int most, Producer.Acknowledgement told, long id) {
         var length = records.readableBytes();
-        entries.addLast(new Entry(records, length, count(records), promise));
-        bytes += length;
+        if (length > most) {
+            records.release();
+            refuse(length, most, told, id);
+            return;
+        }
+        var count = count(records);
+        if (length > MAX_COPIED) {
+            begin(records, false).add(count, told, id);
+            return;
+        }
+        var batch = batchFor(length, most);
+        batch.records().writeBytes(records, records.readerIndex(), length);
+        records.release();
+        batch.add(count, told, id);
+    }
+
+    /** The same, of one record, which is made in the place from where it is written. */
+    void add(byte[] payload, int most, Producer.Acknowledgement told, long id) {
+        var length = Records.HEADER + (long) payload.length;
+        if (length > most) {
+            refuse(length, most, told, id);
+        } else if (length > MAX_COPIED) {
+            begin(Records.encode(allocator, payload), false).add(1, told, id);
+        } else {
+            var batch = batchFor((int) length, most);
+            Records.encode(batch.records(), payload, crc);
+            batch.add(1, told, id);
+        }
+    }
+
+    private static void refuse(long length, int most, Producer.Acknowledgement told, long id) {
+        told.done(id, 0, new BrokerException(ErrorCode.TOO_LARGE, "the records have " + length
+                + " bytes (expected: at most " + most + ", which can be written at once)"));
     }
 
     /** As their lengths say; whether they are records at all is looked at by the broker. */
@@ -58,62 +84,55 @@ final class Gathering {
         return count;
     }
 
+    /** The last one, or one more if that has no room. */
+    private Batch batchFor(int length, int most) {
+        var last = batches.peekLast();
+        if (last != null && last.hasRoom(length)) {
+            return last;
+        }
+        var room = Math.min(most, Batch.MAX_BYTES);
+        return begin(allocator.directBuffer(room, room), true);
+    }
+
+    private Batch begin(ByteBuf buffer, boolean joinable) {
+        var batch = unused.pollLast();
+        if (batch == null) {
+            batch = new Batch(owner);
+        }
+        batch.begin(buffer, joinable);
+        batches.addLast(batch);
+        return batch;
+    }
+
     boolean isEmpty() {
-        return entries.isEmpty();
+        return batches.isEmpty();
     }
 
     /** Whether there is as much as is written at once. */
     boolean isEnough() {
-        return entries.size() >= MAX_COUNT || bytes >= MAX_BYTES;
+        return batches.size() > 1 || !batches.isEmpty() && batches.peekLast().isFull();
     }
 
     /**
-     * What is to be written next; there has to be something.
+     * What is to be written next, which is the caller's.
      *
-     * @param capacity of a segment, in bytes
-     * @return {@code null} if the next is longer than that, which its sender has been told
+     * @param all whether it may be one that others could still join
+     * @return {@code null} if there is none
      */
-    Gathered take(long capacity) {
-        var first = poll();
-        if (first.length > capacity) {
-            first.records.release();
-            first.promise.tryFailure(new BrokerException(ErrorCode.TOO_LARGE, "the records have " + first.length
-                    + " bytes (expected: at most " + capacity + ", which a segment has)"));
-            return null;
-        }
-        var limit = Math.min(capacity, MAX_BYTES);
-        if (!joins(first.length, 1, limit)) {
-            return new Gathered(first.records, List.of(first));
-        }
-        var together = new ArrayList<Entry>(Math.min(MAX_COUNT, entries.size() + 1));
-        var buffer = allocator.directBuffer((int) Math.min(limit, first.length + bytes));
-        for (var entry = first;; entry = poll()) {
-            buffer.writeBytes(entry.records, entry.records.readerIndex(), entry.length);
-            entry.records.release();
-            together.add(entry);
-            if (!joins(buffer.readableBytes(), together.size(), limit)) {
-                return new Gathered(buffer, together);
-            }
-        }
+    Batch take(boolean all) {
+        return all || isEnough() ? batches.pollFirst() : null;
     }
 
-    /** Whether the next one has room behind so much. */
-    private boolean joins(int length, int count, long limit) {
-        var next = entries.peekFirst();
-        return next != null && count < MAX_COUNT && length + (long) next.length <= limit;
-    }
-
-    private Entry poll() {
-        var entry = entries.pollFirst();
-        bytes -= entry.length;
-        return entry;
+    /** Nobody knows a batch any more: its records have been released, and all been told. */
+    void recycle(Batch batch) {
+        batch.clear();
+        unused.addLast(batch);
     }
 
     void fail(Throwable cause) {
-        while (!entries.isEmpty()) {
-            var entry = poll();
-            entry.records.release();
-            entry.promise.tryFailure(cause);
+        for (Batch batch; (batch = batches.pollFirst()) != null;) {
+            batch.release();
+            batch.fail(cause);
         }
     }
 }

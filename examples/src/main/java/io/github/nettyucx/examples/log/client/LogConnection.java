@@ -184,6 +184,25 @@ public final class LogConnection implements AutoCloseable {
         return promise;
     }
 
+    /** Some forms of what there is are not for other threads. */
+    void requireLoop() {
+        if (!loop().inEventLoop()) {
+            throw new IllegalStateException("this form is for the connection's event loop only; other threads use the one"
+                    + " that answers with a future");
+        }
+    }
+
+    /** Whoever waits for a promise is told by it. */
+    static Producer.Acknowledgement telling(Promise<Long> promise) {
+        return (_, offset, cause) -> {
+            if (cause == null) {
+                promise.trySuccess(offset);
+            } else {
+                promise.tryFailure(cause);
+            }
+        };
+    }
+
     void run(Runnable task) {
         if (loop().inEventLoop()) {
             task.run();

@@ -15,7 +15,6 @@ import io.netty.util.concurrent.Promise;
 import java.util.ArrayDeque;
 import java.util.EnumSet;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Set;
 
 /**
@@ -23,7 +22,7 @@ import java.util.Set;
  * notification and one acknowledgement. When the segment is sealed, what has not been acknowledged of it is written again
  * into the next one: the broker has said that it never will be. Its state belongs to the event loop.
  */
-abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser {
+abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser, Batch.Owner {
     /** Records; more wait until some are acknowledged. */
     private static final int MAX_UNDER_WAY = 1024;
     private static final Set<Reason> SEALED = EnumSet.of(Reason.REVOKED, Reason.CLOSED, Reason.UNKNOWN_KEY);
@@ -39,61 +38,12 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser 
         ENDED
     }
 
-    /** What is written at once, and has not been acknowledged. */
-    final class Batch implements ConnectionHandler.Waiting {
-        final ByteBuf records;
-        final int length;
-        private final List<Gathering.Entry> entries;
-        int request;
-
-        private Batch(Gathering.Gathered gathered) {
-            records = gathered.records();
-            length = records.readableBytes();
-            entries = gathered.entries();
-        }
-
-        @Override
-        public void answered(Message.Answer answer) {
-            if (remove()) {
-                // What the listeners send goes together.
-                answering = true;
-                var offset = ((Message.Produced) answer).offset();
-                for (var entry : entries) {
-                    entry.promise().trySuccess(offset);
-                    offset += entry.count();
-                }
-                answering = false;
-                progressSoon();
-            }
-        }
-
-        @Override
-        public void failed(Throwable cause) {
-            if (remove()) {
-                entries.forEach(entry -> entry.promise().tryFailure(cause));
-                progressSoon();
-            }
-        }
-
-        private boolean remove() {
-            // Nearly always the first: acknowledgements come in the order of the segment.
-            var wasUnderWay = underWay.remove(this);
-            if (wasUnderWay) {
-                recordsUnderWay -= entries.size();
-            }
-            var removed = wasUnderWay || again.remove(this);
-            if (removed) {
-                records.release();
-            }
-            return removed;
-        }
-    }
-
     final LogConnection connection;
     final int partition;
     private final AccessMode mode;
     private final OpenedMemory opened;
     private final Gathering queue;
+    private final Runnable scheduledProgress = this::scheduledProgress;
     /** What the last segment had no room for, in front of what has not been written at all. */
     private final ArrayDeque<Batch> again = new ArrayDeque<>();
     private final ArrayDeque<Batch> underWay = new ArrayDeque<>();
@@ -114,7 +64,7 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser 
         this.partition = partition;
         this.mode = mode;
         opened = new OpenedMemory(connection);
-        queue = new Gathering(connection.channel().alloc());
+        queue = new Gathering(connection.channel().alloc(), this);
     }
 
     // ------------------------------------------------------------------------------------------- for the ways to write
@@ -269,8 +219,31 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser 
     @Override
     public final Future<Long> send(ByteBuf records) {
         Promise<Long> promise = connection.loop().newPromise();
-        connection.run(() -> send(records, promise));
+        connection.run(() -> send(records, LogConnection.telling(promise), 0));
         return promise;
+    }
+
+    @Override
+    public final void send(ByteBuf records, Acknowledgement told, long id) {
+        connection.requireLoop();
+        if (isOver()) {
+            records.release();
+            told.done(id, 0, whyOver());
+            return;
+        }
+        queue.add(records, maxLength(), told, id);
+        sent();
+    }
+
+    @Override
+    public final void send(byte[] payload, Acknowledgement told, long id) {
+        connection.requireLoop();
+        if (isOver()) {
+            told.done(id, 0, whyOver());
+            return;
+        }
+        queue.add(payload, maxLength(), told, id);
+        sent();
     }
 
     @Override
@@ -278,13 +251,15 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser 
         return (int) Math.min(capacity, Records.MAX_LENGTH);
     }
 
-    private void send(ByteBuf records, Promise<Long> promise) {
-        if (state == State.ENDED || closing != null) {
-            records.release();
-            promise.tryFailure(failure != null ? failure : new IllegalStateException("the producer has been closed"));
-            return;
-        }
-        queue.add(records, promise);
+    private boolean isOver() {
+        return state == State.ENDED || closing != null;
+    }
+
+    private Throwable whyOver() {
+        return failure != null ? failure : new IllegalStateException("the producer has been closed");
+    }
+
+    private void sent() {
         if (queue.isEnough()) {
             progress(false);
         } else if (!answering) {
@@ -298,22 +273,24 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser 
             progress(true);
         } else if (!scheduled) {
             scheduled = true;
-            connection.loop().execute(() -> {
-                scheduled = false;
-                progress(true);
-            });
+            connection.loop().execute(scheduledProgress);
         }
+    }
+
+    private void scheduledProgress() {
+        scheduled = false;
+        progress(true);
     }
 
     /** @param all whether a batch is written that others might still join */
     private void progress(boolean all) {
         while (state == State.WRITING && recordsUnderWay < MAX_UNDER_WAY) {
-            var batch = again.isEmpty() ? gather(all) : again.pollFirst();
+            var batch = again.isEmpty() ? queue.take(all) : again.pollFirst();
             if (batch == null) {
                 break;
             }
             underWay.addLast(batch);
-            recordsUnderWay += batch.entries.size();
+            recordsUnderWay += batch.size();
             if (batch.request == Message.UNASKED) {
                 // With the same number again if it is written again.
                 batch.request = connection.handler().expect(batch);
@@ -327,12 +304,37 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser 
         }
     }
 
-    private Batch gather(boolean all) {
-        if (queue.isEmpty() || !all && !queue.isEnough()) {
-            return null;
+    @Override
+    public final void committed(Batch batch, long offset) {
+        if (remove(batch)) {
+            // What those who are told send goes together.
+            answering = true;
+            batch.acknowledge(offset);
+            answering = false;
+            queue.recycle(batch);
+            progressSoon();
         }
-        var gathered = queue.take(capacity);
-        return gathered == null ? gather(all) : new Batch(gathered);
+    }
+
+    @Override
+    public final void failed(Batch batch, Throwable cause) {
+        if (remove(batch)) {
+            batch.fail(cause);
+            progressSoon();
+        }
+    }
+
+    private boolean remove(Batch batch) {
+        // Nearly always the first: acknowledgements come in the order of the segment.
+        var wasUnderWay = underWay.remove(batch);
+        if (wasUnderWay) {
+            recordsUnderWay -= batch.size();
+        }
+        var removed = wasUnderWay || again.remove(batch);
+        if (removed) {
+            batch.release();
+        }
+        return removed;
     }
 
     private void leave() {

@@ -23,7 +23,7 @@ final class MessageProducer implements Producer {
     @Override
     public Future<Long> send(ByteBuf records) {
         Promise<Long> promise = connection.loop().newPromise();
-        connection.run(() -> send(records, promise));
+        connection.run(() -> send(records, LogConnection.telling(promise), 0));
         return promise;
     }
 
@@ -32,18 +32,20 @@ final class MessageProducer implements Producer {
         return Records.MAX_LENGTH;
     }
 
-    private void send(ByteBuf records, Promise<Long> promise) {
+    @Override
+    public void send(ByteBuf records, Acknowledgement told, long id) {
+        connection.requireLoop();
         underWay++;
         var request = connection.handler().expect(new ConnectionHandler.Waiting() {
             @Override
             public void answered(Message.Answer answer) {
-                promise.trySuccess(((Message.Produced) answer).offset());
+                told.done(id, ((Message.Produced) answer).offset(), null);
                 done();
             }
 
             @Override
             public void failed(Throwable cause) {
-                promise.tryFailure(cause);
+                told.done(id, 0, cause);
                 done();
             }
         });
@@ -52,6 +54,12 @@ final class MessageProducer implements Producer {
         } else {
             connection.handler().send(new Message.Produce(request, partition, records));
         }
+    }
+
+    @Override
+    public void send(byte[] payload, Acknowledgement told, long id) {
+        connection.requireLoop();
+        Producer.super.send(payload, told, id);
     }
 
     private void done() {

@@ -45,19 +45,19 @@ final class SharedProducer extends MemoryProducer {
     @Override
     boolean write(Batch batch) {
         reserving.put(batch.request, batch);
-        memory.fetchAndAdd(OrderWord.at(capacity()), OrderWord.reserving(batch.length), reserved, batch.request);
+        memory.fetchAndAdd(OrderWord.at(capacity()), OrderWord.reserving(batch.length()), reserved, batch.request);
         return true;
     }
 
     private void write(Batch batch, long word) {
         var turn = OrderWord.turn(word);
         var position = OrderWord.position(word);
-        if (position > capacity() - batch.length) {
+        if (position > capacity() - batch.length()) {
             connection.handler().send(new Message.Full(partition, generation(), turn, position));
             full();
             return;
         }
-        memory.putAndNotify(position, batch.records.retainedDuplicate(),
+        memory.putAndNotify(position, batch.records().retainedDuplicate(),
                 OrderWord.notification(turn, generation(), batch.request), written, batch.request);
     }
 }

@@ -78,6 +78,14 @@ public sealed interface Message {
     /** @param offset of the first record */
     record Produced(int request, long offset) implements Answer { }
 
+    /**
+     * Comes in front of the failure of a request whose records are not all whole.
+     *
+     * @param offset of the first record
+     * @param length of the records that are committed, in bytes; what lies behind them is not
+     */
+    record PartlyProduced(int request, long offset, int length) implements Message { }
+
     /** @param next the partition's next offset */
     record Fetched(int request, long next, ByteBuf records) implements Answer { }
 

@@ -19,6 +19,7 @@ import io.github.nettyucx.examples.log.protocol.Message.Locate;
 import io.github.nettyucx.examples.log.protocol.Message.Located;
 import io.github.nettyucx.examples.log.protocol.Message.OpenSlots;
 import io.github.nettyucx.examples.log.protocol.Message.OpenTopic;
+import io.github.nettyucx.examples.log.protocol.Message.PartlyProduced;
 import io.github.nettyucx.examples.log.protocol.Message.Produce;
 import io.github.nettyucx.examples.log.protocol.Message.Produced;
 import io.github.nettyucx.examples.log.protocol.Message.Released;
@@ -99,6 +100,7 @@ public final class MessageCodec extends MessageToMessageCodec<ByteBuf, Message> 
             case Leader m -> writeText(head.writeByte(23).writeInt(m.request()).writeLong(m.epoch()), m.address());
             case Released m -> head.writeByte(25).writeInt(m.partition()).writeInt(m.generation());
             case Adopted m -> head.writeByte(24).writeInt(m.request()).writeLong(m.next());
+            case PartlyProduced m -> head.writeByte(26).writeInt(m.request()).writeLong(m.offset()).writeInt(m.length());
         }
         head.setInt(0, head.readableBytes() - LENGTH_BYTES + body.readableBytes());
         out.add(head);
@@ -153,8 +155,9 @@ public final class MessageCodec extends MessageToMessageCodec<ByteBuf, Message> 
             case 23 -> new Leader(in.readInt(), in.readLong(), readText(in));
             case 24 -> new Adopted(in.readInt(), in.readLong());
             case 25 -> new Released(in.readInt(), in.readInt());
+            case 26 -> new PartlyProduced(in.readInt(), in.readLong(), in.readInt());
             default -> throw new CorruptedFrameException("a message is of kind " + kind
-                    + " (expected: 1 to 25): it is not the log's protocol, or another version");
+                    + " (expected: 1 to 26): it is not the log's protocol, or another version");
         };
     }
 

@@ -32,8 +32,13 @@ public final class Records {
 
     /** Adds a record to a buffer. @return the buffer */
     public static ByteBuf encode(ByteBuf target, byte[] payload) {
+        return encode(target, payload, new CRC32C());
+    }
+
+    /** The same. @param crc of the caller's, who has it for the next one too */
+    public static ByteBuf encode(ByteBuf target, byte[] payload, CRC32C crc) {
         var length = HEADER + payload.length;
-        var crc = new CRC32C();
+        crc.reset();
         updateInt(crc, length);
         crc.update(payload);
         return target.writeInt((int) crc.getValue()).writeInt(length).writeBytes(payload);
@@ -104,12 +109,18 @@ public final class Records {
         return count;
     }
 
-    /** In words, where {@link #count} has found none. */
-    public static String fault(ByteBuffer bytes, int from, int to) {
+    /** Where the first record begins that is damaged, or cut off; the end, if none is. */
+    public static int intactEnd(ByteBuffer bytes, int from, int to) {
         var at = from;
         for (int length; (length = check(bytes, at, to)) > 0;) {
             at += length;
         }
+        return at;
+    }
+
+    /** In words, where {@link #count} has found none. */
+    public static String fault(ByteBuffer bytes, int from, int to) {
+        var at = intactEnd(bytes, from, to);
         var where = "the record at byte " + (at - from) + " of " + (to - from);
         if (to - at < HEADER) {
             return from == to ? "there is no record" : where + " is cut off: a record has at least " + HEADER + " bytes";
