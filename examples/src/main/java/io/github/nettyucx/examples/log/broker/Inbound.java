@@ -16,16 +16,16 @@ import java.util.List;
  */
 abstract sealed class Inbound permits ExclusiveInbound, SharedInbound {
 
-    /** A record that came by message, and its sender. */
-    record Sent(Peer peer, int request, ByteBuf records) { }
+    /** Records that came by message, and have been checked, and their sender. */
+    record Sent(Peer peer, int request, ByteBuf records, int count) { }
 
     /** What the partition does for its memory. */
     interface Commits {
-        /** @return what is wrong with the records, or {@code null} */
+        /** @return what is wrong with the records, or {@code null}. Those in front of one that is damaged are committed */
         String commit(Peer peer, int request, UcxMemory memory, long position, long length);
 
         /** The same, of records that came by message. */
-        String commit(Sent sent);
+        void commit(Sent sent);
 
         /** Ends this segment, and the access to it. */
         void end(SealReason reason);

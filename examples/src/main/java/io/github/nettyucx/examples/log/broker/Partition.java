@@ -56,6 +56,7 @@ final class Partition implements Inbound.Commits {
     private final RetiredMemory retired = new RetiredMemory();
     private final Watermark watermark;
     private final Followers followers;
+    private final Runnable scheduledFlush = this::scheduledFlush;
     private Intake intake = Intake.MESSAGES;
     /** {@code null} if records come by message only. */
     private Inbound inbound;
@@ -113,12 +114,13 @@ final class Partition implements Inbound.Commits {
         }
         // Before a place is reserved for it: a damaged record leaves nothing behind.
         var bytes = records.nioBuffer();
-        if (Records.count(bytes, bytes.position(), bytes.limit()) == 0) {
+        var count = Records.count(bytes, bytes.position(), bytes.limit());
+        if (count == 0) {
             records.release();
             peer.fail(request, ErrorCode.DAMAGED, Records.fault(bytes, bytes.position(), bytes.limit()));
             return;
         }
-        var sent = new Inbound.Sent(peer, request, records);
+        var sent = new Inbound.Sent(peer, request, records, count);
         switch (intake) {
             case MESSAGES -> append(sent);
             case MEMORY -> inbound.sent(sent);
@@ -134,11 +136,8 @@ final class Partition implements Inbound.Commits {
                 return;
             }
         }
-        var fault = commit(sent);
+        commit(sent);
         sent.records().release();
-        if (fault != null) {
-            sent.peer().fail(sent.request(), ErrorCode.DAMAGED, fault);
-        }
     }
 
     private void refuse(Inbound.Sent sent) {
@@ -255,15 +254,17 @@ final class Partition implements Inbound.Commits {
         if (!hasRoom((int) length, peer, request)) {
             return null;
         }
-        return flushSoon(commits.take(memory.segment().asSlice(position, length), log.nextOffset(), peer, request));
+        var fault = commits.take(memory.segment().asSlice(position, length), log.active(), peer, request);
+        flushSoon();
+        return fault;
     }
 
     @Override
-    public String commit(Inbound.Sent sent) {
-        if (!hasRoom(sent.records().readableBytes(), sent.peer(), sent.request())) {
-            return null;
+    public void commit(Inbound.Sent sent) {
+        if (hasRoom(sent.records().readableBytes(), sent.peer(), sent.request())) {
+            commits.take(sent.records(), sent.count(), log.active(), sent.peer(), sent.request());
+            flushSoon();
         }
-        return flushSoon(commits.take(sent.records(), log.nextOffset(), sent.peer(), sent.request()));
     }
 
     /** Otherwise the producer has been told why. */
@@ -279,15 +280,16 @@ final class Partition implements Inbound.Commits {
     }
 
     /** All that comes in one turn of the event loop is written at once. */
-    private String flushSoon(String fault) {
-        if (fault == null && !flushing) {
+    private void flushSoon() {
+        if (!flushing) {
             flushing = true;
-            loop.execute(() -> {
-                flushing = false;
-                flush();
-            });
+            loop.execute(scheduledFlush);
         }
-        return fault;
+    }
+
+    private void scheduledFlush() {
+        flushing = false;
+        flush();
     }
 
     /** Writes what has been checked, and then has it seen and acknowledged. */
@@ -297,7 +299,7 @@ final class Partition implements Inbound.Commits {
         }
         var position = log.active().size();
         try {
-            log.append(commits.records());
+            commits.append(log);
         } catch (IOException e) {
             fail(e);
             return;
@@ -339,10 +341,12 @@ final class Partition implements Inbound.Commits {
 
     @Override
     public void end(Peer offender, int request, String fault) {
-        // What was committed of the others is acknowledged first.
         flush();
-        offender.fail(request, ErrorCode.DAMAGED, fault);
-        offender.disconnect();
+        // What was committed is acknowledged first.
+        watermark.when(log.nextOffset(), () -> {
+            offender.fail(request, ErrorCode.DAMAGED, fault);
+            offender.disconnect();
+        });
         if (inbound != null) {
             inbound.remove(offender);
             end(SealReason.DAMAGED);

@@ -190,12 +190,8 @@ final class SharedInbound extends Inbound {
                 case BySender ours when ours.position == position -> {
                     var length = ours.message.records().readableBytes();
                     turns.remove(nextTurn);
-                    var fault = commits.commit(ours.message);
+                    commits.commit(ours.message);
                     ours.message.records().release();
-                    if (fault != null) {
-                        commits.end(ours.peer(), ours.request(), fault);
-                        return false;
-                    }
                     position += length;
                 }
                 case BySender _ -> {

@@ -3,7 +3,9 @@ package io.github.nettyucx.examples.log.storage;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -20,6 +22,10 @@ final class NextSegment {
     /** Of the file until it gets its own name. A process that is killed may leave it. */
     static final String NAME = "next";
     private static final int PIECE = 256 << 10;
+
+    /** @param mapping of the whole file; {@code null} if it is to be written, so that it can be forced to disk */
+    record Made(FileChannel channel, MappedByteBuffer mapping) { }
+
     private static final Executor THREAD = Executors.newSingleThreadExecutor(
             Thread.ofPlatform().daemon().name("log-next-segment").factory());
 
@@ -27,7 +33,7 @@ final class NextSegment {
     private final int capacity;
     private final Durability durability;
     /** {@code null} as long as nobody has asked for it. Has {@code null} if it could not be made. */
-    private CompletableFuture<FileChannel> making;
+    private CompletableFuture<Made> making;
     private volatile boolean closed;
 
     NextSegment(Path directory, int capacity, Durability durability) {
@@ -43,7 +49,7 @@ final class NextSegment {
         }
     }
 
-    private FileChannel make() {
+    private Made make() {
         FileChannel channel = null;
         try {
             channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
@@ -54,13 +60,18 @@ final class NextSegment {
             }
             if (!closed) {
                 durability.persist(channel);
-                return channel;
+                return new Made(channel, durability == Durability.DISK ? null : map(channel));
             }
         } catch (IOException e) {
             // Whoever appends will be told why.
         }
         discard(channel);
         return null;
+    }
+
+    /** Of all that has been written to it there is memory: nobody who writes to the mapping finds that there is none. */
+    private MappedByteBuffer map(FileChannel channel) throws IOException {
+        return channel.map(MapMode.READ_WRITE, 0, capacity).load();
     }
 
     private void discard(FileChannel channel) {
@@ -75,7 +86,7 @@ final class NextSegment {
     }
 
     /** @return the file, which has to be given its name; {@code null} if there is none yet */
-    FileChannel take() {
+    Made take() {
         if (making == null || !making.isDone()) {
             return null;
         }
@@ -92,7 +103,8 @@ final class NextSegment {
     void close() {
         if (making != null) {
             closed = true;
-            discard(making.join());
+            var made = making.join();
+            discard(made == null ? null : made.channel);
             making = null;
         }
     }

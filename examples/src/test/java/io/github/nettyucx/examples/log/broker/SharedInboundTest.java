@@ -59,9 +59,8 @@ class SharedInboundTest implements Peer, Inbound.Commits {
     }
 
     @Override
-    public String commit(Inbound.Sent sent) {
+    public void commit(Inbound.Sent sent) {
         committed.add(sent.request());
-        return null;
     }
 
     @Override
@@ -85,7 +84,7 @@ class SharedInboundTest implements Peer, Inbound.Commits {
 
     private void sendAll() {
         for (var i = 0; i < MESSAGES; i++) {
-            inbound.sent(new Inbound.Sent(this, i, record.retainedDuplicate()));
+            inbound.sent(new Inbound.Sent(this, i, record.retainedDuplicate(), 1));
         }
     }
 
