@@ -4,19 +4,16 @@ package io.github.nettyucx.examples.log.broker;
 import io.github.nettyucx.examples.log.protocol.ErrorCode;
 import io.github.nettyucx.examples.log.protocol.Message.PartlyProduced;
 import io.github.nettyucx.examples.log.protocol.Message.Produced;
-import io.github.nettyucx.examples.log.storage.PartitionLog;
 import io.github.nettyucx.examples.log.storage.Records;
-import io.github.nettyucx.examples.log.storage.SegmentFile;
 import io.netty.buffer.ByteBuf;
-import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Records on their way from producers to the file. They are copied before they are checked, to where no producer can write:
- * into the file itself, behind its end, if that is mapped, and otherwise to a buffer from which they are written. So a
+ * Records on their way from producers to the file. They are copied here before they are checked, and written from here: a
  * producer that goes on to write to its memory cannot change what was checked.
  */
 final class CommitBuffer {
@@ -25,12 +22,9 @@ final class CommitBuffer {
 
     private static final int ALL = -1;
 
-    /** For files that are not mapped; {@code null} until there was one. */
-    private ByteBuffer own;
-    /** Where the records are, one or the other; {@code null} until there is something to take. */
-    private ByteBuffer bytes;
+    /** Both are {@code null} until there is something to take. */
     private MemorySegment memory;
-    private int start;
+    private ByteBuffer bytes;
     private final List<Waiting> waiting = new ArrayList<>();
     private int length;
     private int count;
@@ -54,63 +48,52 @@ final class CommitBuffer {
 
     /** All records; valid until they are acknowledged. */
     ByteBuffer records() {
-        return bytes.slice(start, length);
+        return bytes.slice(0, length);
     }
 
     /** The same. */
     MemorySegment memory() {
-        return memory.asSlice(start, length);
+        return memory.asSlice(0, length);
     }
 
     /**
      * Takes records from memory that others can write to. If one of them is damaged, those in front of it are taken.
      *
-     * @param file where they are to be appended; has the room
+     * @param base the offset that the first record in this buffer has
      * @return what is wrong with them, or {@code null}
      */
-    String take(MemorySegment source, SegmentFile file, Peer peer, int request) {
-        begin(file);
+    String take(MemorySegment source, long base, Peer peer, int request) {
+        allocate();
         var size = (int) source.byteSize();
-        var from = start + length;
-        var to = from + size;
-        MemorySegment.copy(source, 0, memory, from, size);
-        var found = Records.count(bytes, from, to);
+        var to = length + size;
+        MemorySegment.copy(source, 0, memory, length, size);
+        var found = Records.count(bytes, length, to);
         if (found > 0) {
-            add(size, found, new Waiting(peer, request, file.nextOffset() + count, ALL));
+            add(size, found, new Waiting(peer, request, base + count, ALL));
             return null;
         }
-        var fault = Records.fault(bytes, from, to);
-        var intact = Records.intactEnd(bytes, from, to);
-        memory.asSlice(intact, to - intact).fill((byte) 0);
-        if (intact == from) {
+        var fault = Records.fault(bytes, length, to);
+        var intact = Records.intactEnd(bytes, length, to) - length;
+        if (intact == 0) {
             return fault;
         }
-        found = Records.count(bytes, from, intact);
-        add(intact - from, found, new Waiting(peer, request, file.nextOffset() + count, intact - from));
+        found = Records.count(bytes, length, length + intact);
+        add(intact, found, new Waiting(peer, request, base + count, intact));
         return fault + "; " + found + " in front of it are committed";
     }
 
     /** The same, of records that nobody else can write to, and that have been checked. Leaves the buffer's indexes alone. */
-    void take(ByteBuf source, int records, SegmentFile file, Peer peer, int request) {
-        begin(file);
+    void take(ByteBuf source, int records, long base, Peer peer, int request) {
+        allocate();
         var size = source.readableBytes();
-        source.getBytes(source.readerIndex(), bytes.slice(start + length, size));
-        add(size, records, new Waiting(peer, request, file.nextOffset() + count, ALL));
+        source.getBytes(source.readerIndex(), bytes.slice(length, size));
+        add(size, records, new Waiting(peer, request, base + count, ALL));
     }
 
-    private void begin(SegmentFile file) {
-        if (!isEmpty()) {
-            return;
-        }
-        var mapping = file.mapping();
-        if (mapping == null && own == null) {
-            own = ByteBuffer.allocateDirect(Records.MAX_LENGTH);
-        }
-        start = mapping == null ? 0 : file.size();
-        var target = mapping == null ? own : mapping;
-        if (bytes != target) {
-            bytes = target;
-            memory = MemorySegment.ofBuffer(target);
+    private void allocate() {
+        if (memory == null) {
+            memory = Arena.ofAuto().allocate(Records.MAX_LENGTH, Long.BYTES);
+            bytes = memory.asByteBuffer();
         }
     }
 
@@ -120,17 +103,8 @@ final class CommitBuffer {
         count += records;
     }
 
-    /** Has the log have them. */
-    void append(PartitionLog log) throws IOException {
-        if (bytes == own) {
-            log.append(records());
-        } else {
-            log.appendMapped(length);
-        }
-    }
-
     /**
-     * The log has the records.
+     * The records have been written.
      *
      * @return acknowledges them
      */
@@ -144,15 +118,11 @@ final class CommitBuffer {
     /** They will never be. */
     void fail(String text) {
         waiting.forEach(one -> one.peer.fail(one.request, ErrorCode.STORAGE, text));
-        drop();
+        clear();
     }
 
     /** The same, and nobody is told. */
     void drop() {
-        if (!isEmpty() && bytes != own) {
-            // Whatever comes to lie in front of it, nobody is to find it behind that.
-            memory().fill((byte) 0);
-        }
         clear();
     }
 

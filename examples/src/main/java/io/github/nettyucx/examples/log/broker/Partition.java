@@ -254,7 +254,7 @@ final class Partition implements Inbound.Commits {
         if (!hasRoom((int) length, peer, request)) {
             return null;
         }
-        var fault = commits.take(memory.segment().asSlice(position, length), log.active(), peer, request);
+        var fault = commits.take(memory.segment().asSlice(position, length), log.nextOffset(), peer, request);
         flushSoon();
         return fault;
     }
@@ -262,7 +262,7 @@ final class Partition implements Inbound.Commits {
     @Override
     public void commit(Inbound.Sent sent) {
         if (hasRoom(sent.records().readableBytes(), sent.peer(), sent.request())) {
-            commits.take(sent.records(), sent.count(), log.active(), sent.peer(), sent.request());
+            commits.take(sent.records(), sent.count(), log.nextOffset(), sent.peer(), sent.request());
             flushSoon();
         }
     }
@@ -299,7 +299,7 @@ final class Partition implements Inbound.Commits {
         }
         var position = log.active().size();
         try {
-            commits.append(log);
+            log.append(commits.records());
         } catch (IOException e) {
             fail(e);
             return;

@@ -3,9 +3,7 @@ package io.github.nettyucx.examples.log.storage;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -22,10 +20,6 @@ final class NextSegment {
     /** Of the file until it gets its own name. A process that is killed may leave it. */
     static final String NAME = "next";
     private static final int PIECE = 256 << 10;
-
-    /** @param mapping of the whole file; {@code null} if it is to be written, so that it can be forced to disk */
-    record Made(FileChannel channel, MappedByteBuffer mapping) { }
-
     private static final Executor THREAD = Executors.newSingleThreadExecutor(
             Thread.ofPlatform().daemon().name("log-next-segment").factory());
 
@@ -33,7 +27,7 @@ final class NextSegment {
     private final int capacity;
     private final Durability durability;
     /** {@code null} as long as nobody has asked for it. Has {@code null} if it could not be made. */
-    private CompletableFuture<Made> making;
+    private CompletableFuture<FileChannel> making;
     private volatile boolean closed;
 
     NextSegment(Path directory, int capacity, Durability durability) {
@@ -49,7 +43,7 @@ final class NextSegment {
         }
     }
 
-    private Made make() {
+    private FileChannel make() {
         FileChannel channel = null;
         try {
             channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
@@ -60,18 +54,13 @@ final class NextSegment {
             }
             if (!closed) {
                 durability.persist(channel);
-                return new Made(channel, durability == Durability.DISK ? null : map(channel));
+                return channel;
             }
         } catch (IOException e) {
             // Whoever appends will be told why.
         }
         discard(channel);
         return null;
-    }
-
-    /** Of all that has been written to it there is memory: nobody who writes to the mapping finds that there is none. */
-    private MappedByteBuffer map(FileChannel channel) throws IOException {
-        return channel.map(MapMode.READ_WRITE, 0, capacity).load();
     }
 
     private void discard(FileChannel channel) {
@@ -86,7 +75,7 @@ final class NextSegment {
     }
 
     /** @return the file, which has to be given its name; {@code null} if there is none yet */
-    Made take() {
+    FileChannel take() {
         if (making == null || !making.isDone()) {
             return null;
         }
@@ -103,8 +92,7 @@ final class NextSegment {
     void close() {
         if (making != null) {
             closed = true;
-            var made = making.join();
-            discard(made == null ? null : made.channel);
+            discard(making.join());
             making = null;
         }
     }

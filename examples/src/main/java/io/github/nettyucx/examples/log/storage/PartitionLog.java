@@ -97,16 +97,6 @@ public final class PartitionLog implements AutoCloseable {
      */
     public void append(ByteBuffer records) throws IOException {
         active().append(records, durability);
-        prepareNext();
-    }
-
-    /** The same, of records that have been copied to the {@linkplain SegmentFile#mapping mapping} of the active segment. */
-    public void appendMapped(int length) {
-        active().appendMapped(length);
-        prepareNext();
-    }
-
-    private void prepareNext() {
         if (active().size() > active().capacity() / 2) {
             next.prepare();
         }

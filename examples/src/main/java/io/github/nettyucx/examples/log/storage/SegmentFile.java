@@ -28,8 +28,6 @@ public final class SegmentFile implements AutoCloseable {
     private final FileChannel channel;
     private final long baseOffset;
     private final int capacity;
-    /** The file itself, as memory; {@code null}: it is written. */
-    private MappedByteBuffer mapping;
     private final SparseIndex index = new SparseIndex();
     /** To look for a record; {@code null} until one was looked for. */
     private ByteBuffer headers;
@@ -50,9 +48,8 @@ public final class SegmentFile implements AutoCloseable {
     }
 
     /** Gives a file of zeros, which has the full length, its name. */
-    static SegmentFile adopt(NextSegment.Made made, Path file, long baseOffset, int capacity, Durability durability)
+    static SegmentFile adopt(FileChannel channel, Path file, long baseOffset, int capacity, Durability durability)
             throws IOException {
-        var channel = made.channel();
         var path = path(file.getParent(), baseOffset);
         try {
             // Nothing is replaced: of an earlier end of the log there may be a file that has nothing to do with this one.
@@ -65,9 +62,7 @@ public final class SegmentFile implements AutoCloseable {
             channel.close();
             throw e;
         }
-        var segment = new SegmentFile(path, channel, baseOffset, capacity, State.ACTIVE);
-        segment.mapping = made.mapping();
-        return segment;
+        return new SegmentFile(path, channel, baseOffset, capacity, State.ACTIVE);
     }
 
     /** @param capacity in bytes, the most that its records can have */
@@ -155,31 +150,11 @@ public final class SegmentFile implements AutoCloseable {
         if (durability == Durability.DISK) {
             channel.force(false);
         }
-        addAll(records, from, to);
-    }
-
-    private void addAll(ByteBuffer records, int from, int to) {
-        for (var at = from; at < to;) {
-            var record = Records.length(records, at);
+        while (from < to) {
+            var record = Records.length(records, from);
             add(record);
-            at += record;
+            from += record;
         }
-    }
-
-    /**
-     * The file as memory that the operating system has already found: what is copied here, behind the records that there
-     * are, is in the file, and is appended by {@link #appendMapped}. What is copied and not appended has to be zeros again.
-     *
-     * @return {@code null} if there is no such memory: records are written then
-     */
-    public MappedByteBuffer mapping() {
-        return mapping;
-    }
-
-    /** Appends so many bytes of whole records, which have been checked in the mapping, and stand behind those before. */
-    void appendMapped(int length) {
-        require(State.ACTIVE);
-        addAll(mapping, size, size + length);
     }
 
     /** Nothing is appended any more; the file is cut behind the last record. */
@@ -188,7 +163,6 @@ public final class SegmentFile implements AutoCloseable {
         channel.truncate(size);
         // Before another one follows it.
         durability.persist(channel);
-        mapping = null;
         state = State.SEALED;
     }
 
