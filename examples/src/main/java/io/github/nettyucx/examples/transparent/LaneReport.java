@@ -34,10 +34,4 @@ record LaneReport(List<Row> rows, String output) {
         }
         return rows.getFirst();
     }
-
-    /** Of the connections over the socket, or of the others. */
-    String laneOf(boolean socket) {
-        return rows.stream().map(Row::lane).filter(lane -> lane.equals("socket") == socket).findFirst()
-                .orElseThrow(() -> new ExampleFailure("the agent's report has no such connection:\n" + output));
-    }
 }

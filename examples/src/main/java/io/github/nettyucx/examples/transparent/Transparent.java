@@ -17,8 +17,8 @@ import picocli.CommandLine.Option;
 @Command(
         description = {
             "Runs Netty's own examples (io.netty:netty-example), unmodified, with the agent and without it.%n",
-            "First the echo server and its client, each in a JVM of its own, for a while. Then the HTTP server with the "
-                    + "agent, with curl for a client.%n"},
+            "First the echo server and its client, each in a JVM of its own, for a while. Then the HTTP server, whose "
+                    + "clients are Netty's and curl.%n"},
         customSynopsis = {"./run-example.sh transparent [OPTION]...", ""},
         sortOptions = false,
         footer = {
@@ -32,6 +32,7 @@ public final class Transparent extends ExampleCommand {
     /** Netty's server says so when a client has come and sent something. */
     private static final String TALKING = " READ COMPLETE";
     private static final String LISTENING = " ACTIVE";
+    private static final String HELLO = "Hello World";
     private static final int MAX_SECONDS = 3600;
 
     @Option(names = "--seconds", paramLabel = "N", description = "How long each pair echoes, from 1 to 3600. Default: 5.")
@@ -61,7 +62,7 @@ public final class Transparent extends ExampleCommand {
         table.row(List.of("with", with.lane, TextTable.whole(with.perSecond),
                 TextTable.ratio(with.perSecond / without.perSecond)));
         Console.print("Netty's echo example, " + BYTES + " bytes, one connection:\n\n" + table.render() + '\n');
-        Console.print(http());
+        Console.print("Netty's HTTP server, one request each:\n\n" + http().render());
         return 0;
     }
 
@@ -90,21 +91,47 @@ public final class Transparent extends ExampleCommand {
         }
     }
 
-    /** A program that is not Netty's, and one that is, at the same port. */
-    private static String http() throws Exception {
+    /** Who sends the HTTP server a request. */
+    private enum Client {
+        WITHOUT("Netty's, without"),
+        WITH("Netty's, with the agent"),
+        CURL("curl");
+
+        private final String name;
+
+        Client(String name) {
+            this.name = name;
+        }
+    }
+
+    private static TextTable http() throws Exception {
+        var table = new TextTable().left("server").left("client").left("answer").left("lane");
+        for (var agent : List.of(false, true)) {
+            for (var client : Client.values()) {
+                table.row(http(agent, client));
+            }
+        }
+        return table;
+    }
+
+    /** @return a row: the server, the client, its answer, and the lane */
+    private static List<String> http(boolean agent, Client client) throws Exception {
         var port = freePort();
-        try (var server = UnmodifiedProcess.start("http.helloworld.HttpHelloWorldServer", true, port)) {
+        try (var server = UnmodifiedProcess.start("http.helloworld.HttpHelloWorldServer", agent, port)) {
             server.await(LISTENING);
             var url = "http://127.0.0.1:" + port + "/";
-            var answer = curl(url);
-            String client;
-            try (var snoop = UnmodifiedProcess.start("http.snoop.HttpSnoopClient", true, port, "-Durl=" + url)) {
-                client = snoop.awaitEnd();
-            }
-            var lanes = LaneReport.of(server.end());
-            return "Netty's HTTP server with the agent: curl got '" + answer + "' over lane " + lanes.laneOf(true)
-                    + ", Netty's HTTP client got '" + (client.contains("Hello World") ? "Hello World" : client)
-                    + "' over lane " + lanes.laneOf(false) + ".\n";
+            var output = client == Client.CURL ? curl(url) : snoop(client == Client.WITH, url);
+            var lane = agent ? LaneReport.of(server.end()).onlyRow().lane()
+                    : client == Client.WITH ? LaneReport.of(output).onlyRow().lane() : "tcp";
+            return List.of(agent ? "with" : "without", client.name,
+                    output.contains(HELLO) ? HELLO : output, lane);
+        }
+    }
+
+    private static String snoop(boolean agent, String url) throws Exception {
+        // It takes the port from its URL.
+        try (var client = UnmodifiedProcess.start("http.snoop.HttpSnoopClient", agent, 0, "-Durl=" + url)) {
+            return client.awaitEnd();
         }
     }
 
