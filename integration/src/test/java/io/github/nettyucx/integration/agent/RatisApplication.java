@@ -36,10 +36,10 @@ import java.util.function.IntPredicate;
 
 /**
  * Replicated entries by Apache Ratis: {@code server RPC ID PORTS DIRECTORY}, {@code client RPC PORTS ENTRIES PAUSE} or
- * {@code measure RPC PORTS MILLIS MILLIS}, with Ratis's name of its RPC, {@code GRPC} or {@code NETTY}. The client writes the
- * entries, tells who leads after PAUSE of them, reads all of them back, and tells what it was told to be written and what is
- * there. One that measures writes and reads for a while that does not count, and for another that does. Knows nothing of the
- * agent.
+ * {@code measure RPC PORTS MILLIS MILLIS}, with Ratis's name of its RPC, {@code GRPC} or {@code NETTY}. Ports are those of all
+ * servers, each with {@code @} and its priority if it has one. A server tells when it leads. The client writes the entries,
+ * tells who leads after PAUSE of them, reads all of them back, and tells what it was told to be written and what is there. One
+ * that measures writes and reads for a while that does not count, and for another that does. Knows nothing of the agent.
  */
 public final class RatisApplication {
 
@@ -69,7 +69,9 @@ public final class RatisApplication {
     private static RaftGroup group(String ports) {
         List<RaftPeer> peers = new ArrayList<>();
         for (String port : ports.split(",")) {
-            peers.add(RaftPeer.newBuilder().setId("n" + peers.size()).setAddress("127.0.0.1:" + port).build());
+            String[] portAndPriority = port.split("@");
+            peers.add(RaftPeer.newBuilder().setId("n" + peers.size()).setAddress("127.0.0.1:" + portAndPriority[0])
+                    .setPriority(portAndPriority.length > 1 ? Integer.parseInt(portAndPriority[1]) : 0).build());
         }
         return RaftGroup.valueOf(GROUP, peers);
     }
@@ -86,16 +88,18 @@ public final class RatisApplication {
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(ELECTION_MILLIS, TimeUnit.MILLISECONDS));
         RaftServerConfigKeys.Rpc.setTimeoutMax(properties,
                 TimeDuration.valueOf(2 * ELECTION_MILLIS, TimeUnit.MILLISECONDS));
-        int port = Integer.parseInt(ports.split(",")[id]);
+        int port = Integer.parseInt(ports.split(",")[id].split("@")[0]);
         GrpcConfigKeys.Server.setPort(properties, port);
         NettyConfigKeys.Server.setPort(properties, port);
         RaftGroup group = group(ports);
+        RatisEntries entries = new RatisEntries();
         RaftServer server = RaftServer.newBuilder().setGroup(group).setProperties(properties)
                 .setServerId(List.copyOf(group.getPeers()).stream()
                         .filter(peer -> peer.getId().toString().equals("n" + id)).findFirst().orElseThrow().getId())
-                .setStateMachine(new RatisEntries()).build();
+                .setStateMachine(entries).build();
         server.start();
         System.out.println("serving n" + id);
+        entries.leading().thenRun(() -> System.out.println("leading n" + id));
         System.in.read();
         server.close();
         System.out.println("server done");

@@ -39,6 +39,7 @@ final class RatisEntries extends BaseStateMachine {
         }
     }
 
+    private final CompletableFuture<Void> leading = new CompletableFuture<>();
     private final Map<Integer, ByteString> entries = new HashMap<>();
     private int last = -1;
     private int twice;
@@ -52,6 +53,16 @@ final class RatisEntries extends BaseStateMachine {
 
     static Message summaryRequest() {
         return request(SUMMARY);
+    }
+
+    /** Done when this server leads for the first time. */
+    CompletableFuture<Void> leading() {
+        return leading;
+    }
+
+    @Override
+    public void notifyLeaderReady() {
+        leading.complete(null);
     }
 
     @Override
