@@ -53,8 +53,14 @@ final class JavaProcess implements AutoCloseable {
      * @param arguments options of the JVM, the main class, and its arguments
      */
     static JavaProcess start(boolean agent, List<Path> classPath, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                "--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED", "-Xmx384m"));
+        return startOn(Path.of(System.getProperty("java.home")), agent, classPath, Stream.concat(
+                Stream.of("--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED"), Stream.of(arguments))
+                .toArray(String[]::new));
+    }
+
+    /** On that JDK, which may be an older one, and with no options but these. */
+    static JavaProcess startOn(Path home, boolean agent, List<Path> classPath, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(home.resolve("bin/java").toString(), "-Xmx384m"));
         if (agent) {
             command.add("-javaagent:" + System.getProperty("io.github.nettyucx.test.agent") + "=report");
         }

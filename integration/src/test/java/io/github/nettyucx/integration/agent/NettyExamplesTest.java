@@ -5,7 +5,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import java.io.IOException;
 import java.math.BigInteger;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -14,12 +16,16 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Netty's own examples, {@code io.netty:netty-example}, as they are published. */
 @Timeout(180)
@@ -34,6 +40,12 @@ class NettyExamplesTest {
      * bytes become. How many of them a read finds is a matter of chance: with 1,000, too many now and then, over TCP too.
      */
     private static final int FACTORIAL = 300;
+    private static final String COUNT = "-Dcount=" + FACTORIAL;
+    private static final String ENGLISH = "-Duser.language=en";
+    private static final int NEEDED_JAVA = 25;
+    private static final Path HOMES = Path.of("/usr/lib/jvm");
+    /** As each JDK tells it, where 1.8 is 8. */
+    private static final Pattern RELEASE = Pattern.compile("JAVA_VERSION=\"(?:1\\.)?(\\d+)");
 
     private static List<Path> classPath() throws Exception {
         try (Stream<Path> jars = Files.list(Path.of(System.getProperty("io.github.nettyucx.test.applications"),
@@ -42,9 +54,13 @@ class NettyExamplesTest {
         }
     }
 
+    private static String[] arguments(String name, int port, String... options) {
+        return Stream.concat(Stream.of("-Dport=" + port, "-Dhost=127.0.0.1"),
+                Stream.concat(Stream.of(options), Stream.of(PACKAGE + name))).toArray(String[]::new);
+    }
+
     private static JavaProcess start(boolean agent, String name, int port, String... options) throws Exception {
-        return JavaProcess.start(agent, classPath(), Stream.concat(Stream.of("-Dport=" + port, "-Dhost=127.0.0.1"),
-                Stream.concat(Stream.of(options), Stream.of(PACKAGE + name))).toArray(String[]::new));
+        return JavaProcess.start(agent, classPath(), arguments(name, port, options));
     }
 
     /** All of the examples' servers log what happens to their channel. */
@@ -109,13 +125,67 @@ class NettyExamplesTest {
     void factorial(boolean serverHasIt, boolean clientHasIt) throws Exception {
         int port = FreePorts.take();
         try (JavaProcess server = serve(serverHasIt, "factorial.FactorialServer", port);
-                JavaProcess client = start(clientHasIt, "factorial.FactorialClient", port, "-Dcount=" + FACTORIAL,
-                        "-Duser.language=en")) {
-            BigInteger expected = IntStream.rangeClosed(1, FACTORIAL).mapToObj(BigInteger::valueOf)
-                    .reduce(BigInteger.ONE, BigInteger::multiply);
-            assertEquals(String.format(java.util.Locale.ENGLISH, "%,d", expected),
-                    client.awaitLine(String.format(java.util.Locale.ENGLISH, "Factorial of %,d is: ", FACTORIAL)));
+                JavaProcess client = start(clientHasIt, "factorial.FactorialClient", port, COUNT, ENGLISH)) {
+            requireFactorial(client);
             requireLanes(serverHasIt, server.terminate(), clientHasIt, client.awaitEnd());
+        }
+    }
+
+    private static void requireFactorial(JavaProcess client) throws Exception {
+        BigInteger expected = IntStream.rangeClosed(1, FACTORIAL).mapToObj(BigInteger::valueOf)
+                .reduce(BigInteger.ONE, BigInteger::multiply);
+        assertEquals(String.format(Locale.ENGLISH, "%,d", expected),
+                client.awaitLine(String.format(Locale.ENGLISH, "Factorial of %,d is: ", FACTORIAL)));
+    }
+
+    /** One line says so, and that is all. What it talks to may have the agent all the same. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void anOlderJavaStaysAsItWas(boolean serverIsOlder) throws Exception {
+        Path older = olderJava();
+        assumeTrue(older != null, "no Java before " + NEEDED_JAVA + " in " + HOMES);
+        int port = FreePorts.take();
+        String serverName = "factorial.FactorialServer";
+        try (JavaProcess server = serverIsOlder ? JavaProcess.startOn(older, true, classPath(), arguments(serverName, port))
+                : start(true, serverName, port)) {
+            server.await(" ACTIVE");
+            try (JavaProcess client = JavaProcess.startOn(older, true, classPath(),
+                    arguments("factorial.FactorialClient", port, COUNT, ENGLISH))) {
+                requireFactorial(client);
+                requireOneLine(client.awaitEnd());
+            }
+            String served = server.terminate();
+            if (serverIsOlder) {
+                requireOneLine(served);
+            } else {
+                LaneReport lanes = LaneReport.of(served);
+                assertTrue(lanes.connections(false, "server") > 0 && lanes.connections(true, "server") == 0, served);
+            }
+        }
+    }
+
+    private static void requireOneLine(String output) {
+        List<String> lines = output.lines().filter(line -> line.contains("netty-ucx")).toList();
+        assertTrue(lines.size() == 1 && lines.getFirst().startsWith("INFO netty-ucx-agent: the application runs as without the"
+                + " agent: it needs Java 25 or later, and this is Java "), output);
+    }
+
+    /** {@code null} if there is none. */
+    private static Path olderJava() throws Exception {
+        if (!Files.isDirectory(HOMES)) {
+            return null;
+        }
+        try (Stream<Path> homes = Files.list(HOMES)) {
+            return homes.filter(home -> Files.isExecutable(home.resolve("bin/java")) && isOlder(home)).findFirst().orElse(null);
+        }
+    }
+
+    private static boolean isOlder(Path home) {
+        try {
+            Matcher release = RELEASE.matcher(Files.readString(home.resolve("release")));
+            return release.find() && Integer.parseInt(release.group(1)) < NEEDED_JAVA;
+        } catch (IOException e) {
+            return false;
         }
     }
 
