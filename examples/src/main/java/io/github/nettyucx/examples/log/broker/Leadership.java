@@ -25,8 +25,8 @@ import java.util.function.BiConsumer;
 
 /**
  * Whether this broker leads, and whom it follows if not. Raft chooses: the leader of Raft becomes the leader of the log, in a
- * new epoch, if it is in sync, and passes the leadership on if it is not. For the broker's event loop only, but
- * {@link #close}.
+ * new epoch, if it is in sync and its files can be written, and passes the leadership on if not. For the broker's event loop
+ * only, but {@link #close}.
  */
 final class Leadership implements CommitRule {
 
@@ -35,7 +35,7 @@ final class Leadership implements CommitRule {
         FOLLOWING,
         /** Raft is led by this broker, and has been asked to begin an epoch. */
         CLAIMING,
-        /** Raft is led by this broker, which is not in sync: it asks another one. */
+        /** Raft is led by this broker, which cannot lead: it asks another one. */
         PASSING_ON,
         /** The epoch has begun. Those that are in sync do not have all that this broker has yet. */
         TAKING_OVER,
@@ -71,6 +71,7 @@ final class Leadership implements CommitRule {
     private Collection<Follower> required;
     /** How often somebody has been asked since Raft was led by somebody else. */
     private int passed;
+    private final Setback setback = new Setback(System::nanoTime);
 
     Leadership(BrokerSettings settings, TransportKind transport, EventExecutor loop) {
         this.settings = settings;
@@ -162,8 +163,19 @@ final class Leadership implements CommitRule {
     }
 
     private void claim(ClusterState from) {
-        if (!from.inSync().contains(cluster.self().id())) {
-            passOn(List.copyOf(from.inSync()));
+        var others = new ArrayList<>(from.inSync());
+        if (!others.remove(cluster.self().id())) {
+            if (passed == 0) {
+                System.err.println("is not in sync, and passes the leadership on to one of " + others);
+            }
+            passOn(others.get(passed++ % others.size()), () -> { });
+            return;
+        }
+        if (setback.isFresh()) {
+            var other = setback.next(others);
+            if (other != null) {
+                passOn(other, setback::wasTaken);
+            }
             return;
         }
         role = Role.CLAIMING;
@@ -179,13 +191,15 @@ final class Leadership implements CommitRule {
         });
     }
 
-    /** To one after the other: some of them may not be there. */
-    private void passOn(List<String> others) {
+    /** Who is not there does not take it: the next tick asks another one. */
+    private void passOn(String other, Runnable taken) {
         role = Role.PASSING_ON;
-        if (passed == 0) {
-            System.err.println("is not in sync, and passes the leadership on to one of " + others);
-        }
-        whenDone(node.passOn(others.get(passed++ % others.size())), (_, _) -> role = Role.FOLLOWING);
+        whenDone(node.passOn(other), (_, cause) -> {
+            role = Role.FOLLOWING;
+            if (cause == null) {
+                taken.run();
+            }
+        });
     }
 
     private void takeOver(ClusterState begun) {
@@ -229,6 +243,7 @@ final class Leadership implements CommitRule {
             }
         } catch (IOException | IllegalArgumentException e) {
             stepDown("its files are not as they have to be: " + Explanation.of(e));
+            setback.suffered();
             return;
         }
         var agreement = new CommonEpochs(cluster.name(), begun.epoch(), loop, new Patience(settings.followerPatience()));

@@ -6,11 +6,13 @@ import static org.junit.jupiter.api.Assertions.fail;
 
 import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.TransportKind;
+import io.github.nettyucx.examples.log.cluster.Node;
 import io.github.nettyucx.examples.log.storage.Durability;
 import io.github.nettyucx.examples.log.storage.PartitionLog;
 import io.github.nettyucx.examples.log.storage.Records;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,16 +20,24 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.apache.ratis.client.RaftClient;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.protocol.RaftGroup;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
 
 /** Three brokers that choose their leader, each a process with the agent: Raft's connections go over this transport, too. */
 final class ClusterProcesses implements AutoCloseable {
     static final int BROKERS = 3;
     /** Until a leader is found; a machine that is busy with other things takes its time. */
     static final Duration PATIENCE = Duration.ofSeconds(120);
+    private static final String NAME = "test";
+    private static final long TRANSFER_MILLIS = 10_000;
     private static final Path ROOT = Path.of(System.getProperty("basedir", "")).toAbsolutePath().getParent();
 
     private final Path root;
@@ -83,7 +93,7 @@ final class ClusterProcesses implements AutoCloseable {
 
     /** @param special arguments of this one */
     void start(int number, String... special) throws Exception {
-        var arguments = new ArrayList<>(List.of("--cluster", "test", "--nodes", nodes));
+        var arguments = new ArrayList<>(List.of("--cluster", NAME, "--nodes", nodes));
         arguments.addAll(Arrays.asList(more));
         arguments.addAll(Arrays.asList(special));
         brokers[number] = BrokerProcess.start("broker " + number, List.of("-javaagent:" + agent() + "=report", "-Xmx384m",
@@ -114,6 +124,18 @@ final class ClusterProcesses implements AutoCloseable {
     /** By SIGKILL. */
     void kill(int number) throws Exception {
         brokers[number].kill();
+    }
+
+    /** Has a broker lead Raft, if it can. */
+    void leadRaft(int number) throws Exception {
+        var peers = Arrays.stream(nodes.split(",")).map(Node::parse).map(node -> RaftPeer.newBuilder().setId(node.id())
+                .setAddress(node.address().host() + ":" + node.raftPort()).build()).toList();
+        var group = RaftGroup.valueOf(RaftGroupId.valueOf(UUID.nameUUIDFromBytes(NAME.getBytes(StandardCharsets.UTF_8))),
+                peers);
+        try (var client = RaftClient.newBuilder().setRaftGroup(group).setProperties(new RaftProperties()).build()) {
+            var reply = client.admin().transferLeadership(peers.get(number).getId(), TRANSFER_MILLIS);
+            assertTrue(reply.isSuccess(), () -> reply + "; they say: " + errors());
+        }
     }
 
     LeaderConnection connect() {

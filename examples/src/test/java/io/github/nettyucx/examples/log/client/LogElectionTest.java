@@ -17,7 +17,9 @@ import io.github.nettyucx.examples.log.protocol.AccessMode;
 import io.github.nettyucx.examples.log.protocol.ErrorCode;
 import io.netty.util.concurrent.Future;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -50,6 +52,9 @@ class LogElectionTest {
     private static final int SOME = 200;
     /** More than a follower's segment: what is behind that cannot be with it. */
     private static final int MANY = 200;
+    /** So long a broker that could not begin to lead leaves it to others. */
+    private static final Duration SETBACK = Duration.ofSeconds(10);
+    private static final String CANNOT_LEAD = "leads no more: its files are not as they have to be";
     /** Until a broker has ended that is told to. */
     private static final int END_SECONDS = 15;
     /** A row of the agent's table: lane, side, peer, connections, bytes sent. */
@@ -365,8 +370,45 @@ class LogElectionTest {
         verify(settled());
     }
 
+    /** As on a full disk: the file that says with which record the epoch begins cannot be written. */
     @Test
     @Order(6)
+    void aBrokerThatCannotBeginToLeadLeavesItToOthers() throws Exception {
+        // In the beginning all count as in sync, also those that have not been reached yet.
+        produce(settled(), SOME);
+        settled();
+        var epoch = leader.epoch();
+        var broken = (cluster.number(leader.address()) + 1) % ClusterProcesses.BROKERS;
+        // In the place of a file.
+        var obstacle = Files.createDirectory(cluster.directory(broken).resolve(TOPIC).resolve("0").resolve("epochs.new"));
+        var begin = System.nanoTime();
+        var before = leader.get();
+        cluster.leadRaft(broken);
+        cluster.awaitErrors(CANNOT_LEAD, broken);
+        while (before.isOpen()) {
+            assertTrue(System.nanoTime() - begin < ClusterProcesses.PATIENCE.toNanos(), "the leader before still leads");
+            // Its end has to come to this side.
+            Thread.sleep(1);
+        }
+        var connection = leader.get();
+        assertNotEquals(broken, cluster.number(leader.address()));
+        assertTrue(leader.epoch() > epoch + 1, leader.epoch() + " after " + epoch + ", and that of the broken one");
+        produce(connection, SOME);
+        // It cannot follow either.
+        cluster.awaitInSync(connection, 1);
+        produce(connection, SOME);
+        verify(connection);
+        assertTrue(connection.isOpen(), "the other leader did not stay");
+        var attempts = cluster.broker(broken).errors().stream().filter(line -> line.startsWith(CANNOT_LEAD)).count();
+        var most = 1 + Duration.ofNanos(System.nanoTime() - begin).dividedBy(SETBACK);
+        assertTrue(attempts <= most, () -> attempts + " attempts (expected: at most " + most + "): " + cluster.errors());
+        Files.delete(obstacle);
+        produce(settled(), SOME);
+        verify(connection);
+    }
+
+    @Test
+    @Order(7)
     void allBrokersHaveTheSameInTheEndAndRaftWentOverThisTransport() throws Exception {
         verify(settled());
         leader.close();
