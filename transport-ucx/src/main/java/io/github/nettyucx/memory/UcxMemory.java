@@ -105,7 +105,8 @@ public final class UcxMemory implements AutoCloseable {
      * {@code Unpooled.wrappedBuffer}.
      *
      * @param buffer of one piece of native memory, with at least 1 readable byte; its address has to be divisible by 8
-     *               if there is a right to atomic operations
+     *               if there is a right to atomic operations. One that is read-only can be given to readers only. Its capacity
+     *               must not be changed any more
      * @param rights that can be given to peers
      */
     public static UcxMemory of(ByteBuf buffer, UcxMemoryRight... rights) {
@@ -115,6 +116,11 @@ public final class UcxMemory implements AutoCloseable {
             throw new IllegalArgumentException("buffer: " + buffer + " (expected: a direct buffer of one piece)");
         }
         int bits = UcxMemoryRight.bits(rights);
+        if (buffer.isReadOnly() && (bits & ~UcxMemoryRight.READ.bit()) != 0) {
+            // Pages of a file that is mapped to be read: whoever writes there ends the process.
+            throw new IllegalArgumentException("rights: " + UcxMemoryRight.of(bits) + " (expected: READ alone, for the buffer is"
+                    + " read-only: " + buffer + ")");
+        }
         long address = BufferAddress.of(buffer, buffer.readerIndex(), length);
         if ((bits & UcxMemoryRight.ATOMIC.bit()) != 0 && address % Long.BYTES != 0) {
             throw new IllegalArgumentException("the buffer's bytes begin at an address that 8 does not divide (0x"
