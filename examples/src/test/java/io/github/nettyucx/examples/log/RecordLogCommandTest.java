@@ -2,6 +2,7 @@
 package io.github.nettyucx.examples.log;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.nettyucx.examples.ExampleProcess;
@@ -82,6 +83,35 @@ class RecordLogCommandTest {
                 assertTrue(Double.parseDouble(cells.get(i).replace(",", "")) > 0, line);
             }
         }
+    }
+
+    /** Three brokers, of which the leader is killed and comes back. */
+    @Tag("cluster")
+    @Test
+    void demonstratesThatAnotherBrokerLeadsWhenTheLeaderIsKilled() throws Exception {
+        var outcome = ExampleProcess.run(RecordLog.class, "--demo", "--seconds", "2", "--directory", directory.toString())
+                .assertClean();
+        // When, who, what.
+        var lines = outcome.out().lines().map(line -> Arrays.asList(line.strip().split(" {2,}"))).toList();
+        var followers = "\\d followers in sync, [\\d,]+ records acknowledged";
+        var patterns = List.of("leads in epoch \\d+", followers, followers, "is killed", "leads in epoch \\d+", followers,
+                followers, "is back", followers, followers, "has all [\\d,]+ records that were acknowledged");
+        assertEquals(patterns.size(), lines.size(), outcome.out());
+        for (var i = 0; i < patterns.size(); i++) {
+            assertEquals(3, lines.get(i).size(), outcome.out());
+            assertTrue(lines.get(i).get(2).matches(patterns.get(i)), outcome.out());
+        }
+        var killed = lines.get(3).get(1);
+        assertNotEquals(killed, lines.get(4).get(1), outcome.out());
+        assertEquals(killed, lines.get(7).get(1), outcome.out());
+        assertTrue(number(lines.get(4)) > number(lines.getFirst()), outcome.out());
+        assertTrue(number(lines.getLast()) > 0, outcome.out());
+        assertNothingIsLeft();
+    }
+
+    /** The first in what is said. */
+    private static long number(List<String> line) {
+        return Long.parseLong(line.get(2).replaceAll("[^\\d ]", "").strip().split(" ")[0]);
     }
 
     @Test

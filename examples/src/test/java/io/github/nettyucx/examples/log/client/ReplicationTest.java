@@ -32,6 +32,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class ReplicationTest {
     private static final int SEGMENT = 64 << 10;
+    /** Nearly as much as can be sent at once. */
+    private static final int LARGE = 1_000_000;
 
     @TempDir
     private Path root;
@@ -164,6 +166,45 @@ class ReplicationTest {
                 awaitInSync(connection, 1);
                 log.assertLog(read(address, log));
                 log.assertLog(log.readByMessage(connection, partition));
+            }
+        }
+    }
+
+    /** It is not its silence: that would take longer than the test. */
+    @Test
+    void aFollowerThatLacksTooMuchIsGoneOnWithoutAndComesBack() throws Exception {
+        var before = 60;
+        var count = 70;
+        try (var follower = BrokerProcess.start("the follower", root.resolve("follower"), "--segment", "8m")) {
+            var address = follower.address();
+            try (var log = new LogFixture(TransportKind.UCX, settings("leader").withSegmentBytes(8 << 20)
+                    .withFollowers(List.of(address)).withFollowerPatience(Duration.ofMinutes(10)))) {
+                var connection = log.connect();
+                var partition = await(connection.openTopic("orders", 1));
+                awaitInSync(connection, 1);
+                var producer = connection.messageProducer(partition);
+                log.produce(producer, 1, 0, 10, 1000);
+                follower.pause();
+                var sent = new ArrayList<Future<Long>>();
+                for (var i = 0; i < before; i++) {
+                    sent.add(producer.send(encoded(payload(2, i, LARGE))));
+                }
+                // None comes, however long one waits: all of it is less than it may lack.
+                assertFalse(sent.getFirst().await(500), () -> "it has come to an end: " + sent.getFirst());
+                assertEquals(10, log.readByMessage(connection, partition).size());
+                for (var i = before; i < count; i++) {
+                    sent.add(producer.send(encoded(payload(2, i, LARGE))));
+                }
+                for (var i = 0; i < count; i++) {
+                    log.acknowledged(await(sent.get(i)), payload(2, i, LARGE));
+                }
+                assertEquals(0, await(connection.statistics()).followersInSync());
+                follower.resume();
+                awaitInSync(connection, 1);
+                log.produce(producer, 1, 10, 20, 1000);
+                log.assertLog(read(address, log));
+                log.assertLog(log.readByMessage(connection, partition));
+                assertEquals(1, await(connection.statistics()).followersInSync());
             }
         }
     }
