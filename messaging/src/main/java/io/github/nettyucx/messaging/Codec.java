@@ -28,8 +28,9 @@ public interface Codec<T> {
     T read(Importer in);
 
     /**
-     * Called once when the handlers of a message have returned, in the last handler's thread. By default the garbage
-     * collector does what is to be done.
+     * Called once when the handler of a message or a request has returned, in its thread, or when no handler gets it. A
+     * response is released by who has asked for it; by the node only if nobody takes it. By default the garbage collector does
+     * what is to be done.
      */
     default void release(T message) {
     }

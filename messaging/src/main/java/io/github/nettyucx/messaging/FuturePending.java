@@ -6,9 +6,14 @@ import java.util.concurrent.CompletableFuture;
 /** A request whose answer completes a future. */
 final class FuturePending<R> extends Pending {
 
+    private final Node node;
+    private final int type;
     private final CompletableFuture<R> future;
 
-    FuturePending(Requests requests) {
+    FuturePending(Node node, int type) {
+        this.node = node;
+        this.type = type;
+        Requests requests = node.requests();
         future = new CompletableFuture<>() {
             @Override
             public boolean cancel(boolean mayInterruptIfRunning) {
@@ -27,7 +32,10 @@ final class FuturePending<R> extends Pending {
     @Override
     @SuppressWarnings("unchecked")
     void succeed(Object response) {
-        future.complete((R) response);
+        if (!future.complete((R) response)) {
+            // Somebody has completed it meanwhile: nobody gets the response.
+            node.handlers().release((Codec<R>) codec, (R) response, peer, type);
+        }
     }
 
     @Override

@@ -177,7 +177,8 @@ final class Handlers {
         }
     }
 
-    private <T> void release(Codec<T> codec, T message, Peer peer, int type) {
+    /** It throws nothing. */
+    <T> void release(Codec<T> codec, T message, Peer peer, int type) {
         try {
             codec.release(message);
         } catch (Throwable e) {

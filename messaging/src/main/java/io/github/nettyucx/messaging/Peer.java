@@ -183,12 +183,12 @@ public final class Peer {
 
     /**
      * Sends a request. The future completes on an event loop, and its dependents must not block. Cancelling it ends the
-     * request on this side; the peer handles it nevertheless.
+     * request on this side; the peer handles it nevertheless. The response is the caller's to release if its codec has a pool.
      *
      * @param timeout more than 0; kept to 10 ms
      */
     public <Q, R> CompletableFuture<R> requestAsync(RequestType<Q, R> type, Q request, Duration timeout) {
-        FuturePending<R> pending = new FuturePending<>(node.requests());
+        FuturePending<R> pending = new FuturePending<>(node, type.number());
         sendAsync(pending, type, request, timeout);
         return pending.future();
     }

@@ -10,7 +10,7 @@ import io.netty.util.collection.LongObjectMap;
 final class Reassembly {
 
     /** At the same time: as many threads of the sender as may be in the middle of one. */
-    private static final int MAX_MESSAGES = 1024;
+    static final int MAX_MESSAGES = 1024;
     /**
      * How much all of them together may have before it has come, in bytes. Beyond that their memory grows as the bytes come,
      * which copies them again: a peer that only announces gets no memory for it.

@@ -90,6 +90,17 @@ class ReassemblyTest {
     }
 
     @Test
+    void thereAreNoMoreThanSoManyAtATime() {
+        for (int i = 0; i < Reassembly.MAX_MESSAGES; i++) {
+            fragment(i, 30, true, 10, 0);
+        }
+        assertThrows(IllegalArgumentException.class, () -> fragment(Reassembly.MAX_MESSAGES, 30, true, 10, 0));
+        fragment(0, 30, false, 20, 0);
+        fragment(Reassembly.MAX_MESSAGES, 30, true, 10, 0);
+        assertEquals(1, messages.size());
+    }
+
+    @Test
     void whatMakesNoSenseIsRefused() {
         assertThrows(IllegalArgumentException.class, () -> fragment(1, MAX_MESSAGE + 9, true, 10, 0));
         assertThrows(IllegalArgumentException.class, () -> fragment(1, 9, true, 10, 0));
