@@ -160,7 +160,7 @@ class ReleaseTest {
     void aRequestIsGivenBackWhenItsHandlerHasReturnedAndAResponseIsTheRequesters(TestTransport transport) throws Exception {
         List<String> texts = List.of("fine", "exception", "error", "bad release", "no response", "later");
         try (var nodes = new TestTransport.Nodes(transport)) {
-            Node one = nodes.start(1);
+            Node one = nodes.start(1, builder -> builder.listener(listener()));
             Node two = nodes.start(2, builder -> builder.listener(listener()));
             var later = new LinkedBlockingQueue<Responder<Item>>();
             Item answer = new Item("answer");
