@@ -74,8 +74,9 @@ public final class ExampleProcess implements AutoCloseable {
         var command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
-                "-Dio.netty.leakDetectionLevel=paranoid", "-Dstdout.encoding=UTF-8", "-Dstderr.encoding=UTF-8",
-                "-Xmx512m"));
+                // Each buffer is watched.
+                "-Dio.netty.leakDetectionLevel=simple", "-Dio.netty.leakDetection.samplingInterval=1",
+                "-Dstdout.encoding=UTF-8", "-Dstderr.encoding=UTF-8", "-Xmx512m"));
         var library = System.getProperty(LIBRARY);
         if (library != null) {
             command.add("-D" + LIBRARY + "=" + library);

@@ -6,7 +6,6 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.PoolArenaMetric;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocatorMetric;
-import io.netty.util.ResourceLeakDetector;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -16,7 +15,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /**
  * Fails a test that leaves a buffer behind: by counting, and by Netty's leak detection, which says where the buffer
- * was used.
+ * was made, or used: the build's property {@code tests.leaks}.
  */
 public final class LeakWatch {
 
@@ -29,7 +28,6 @@ public final class LeakWatch {
     private final long transportsOwn = active(PooledByteBufAllocator.DEFAULT.metric());
 
     public LeakWatch() {
-        ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.PARANOID);
         ByteBufUtil.setLeakListener((type, records) -> reports.add(type + ' ' + records));
     }
 

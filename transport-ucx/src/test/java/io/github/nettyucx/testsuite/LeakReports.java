@@ -32,7 +32,6 @@ final class LeakReports implements AfterAllCallback {
     private static final Queue<Detector<?>> DETECTORS = new ConcurrentLinkedQueue<>();
 
     static {
-        ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.PARANOID);
         // Before Netty's classes are loaded, each of which makes its detector then.
         ResourceLeakDetectorFactory.setResourceLeakDetectorFactory(new ResourceLeakDetectorFactory() {
             @Override
