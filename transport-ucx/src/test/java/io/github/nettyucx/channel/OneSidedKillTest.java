@@ -29,7 +29,7 @@ class OneSidedKillTest {
 
     private static final long SEED = Long.getLong("io.github.nettyucx.test.seed", System.nanoTime() & 0xffff);
     private static final int OPERATIONS = 10_000;
-    private static final int TIMES = 3;
+    private static final int TIMES = 2 * Integer.getInteger("io.github.nettyucx.test.scale", 1);
     /** From the kill. */
     private static final long BOUND_MILLIS = 1000;
 

@@ -19,7 +19,7 @@ class TransferTest {
 
     @OnEachLane(timeoutSeconds = 600)
     void everyByteArrivesWhateverIsWrittenHowever() throws Exception {
-        rounds(24, Transfer.Size.ANY);
+        rounds(12, Transfer.Size.ANY);
     }
 
     @OnEachLane(timeoutSeconds = 600)
