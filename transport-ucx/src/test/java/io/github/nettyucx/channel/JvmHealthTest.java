@@ -43,9 +43,9 @@ class JvmHealthTest {
     }
 
     private Process start(List<String> launcher, List<String> flags, String... actions) throws IOException {
-        List<String> command = new ArrayList<>(LaneJvm.command(Lane.SHM, JvmHealthMain.class, actions));
+        List<String> command = new ArrayList<>(LaneJvm.command(Lane.SHM, List.of(), JvmHealthMain.class, actions));
         // Small heaps, of which several fit beside each other, and which a garbage collector has to work with.
-        command.removeIf(flag -> flag.startsWith("-Xm") || flag.equals("-XX:+AlwaysPreTouch"));
+        command.removeIf(flag -> flag.startsWith("-Xm"));
         command.addAll(1, List.of("-Xmx256m", "-XX:ErrorFile=" + directory.resolve("hs_err.log")));
         command.addAll(1, flags);
         command.addAll(0, launcher);

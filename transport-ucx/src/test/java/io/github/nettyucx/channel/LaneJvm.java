@@ -19,6 +19,10 @@ import java.util.concurrent.TimeUnit;
 /** A JVM of one {@link Lane}, started as this one was; {@link LaneMain} runs in it. */
 public final class LaneJvm implements AutoCloseable {
 
+    /** Flags with which a program starts fast and takes little, since many are started. */
+    public static final List<String> SMALL = List.of("-Xms32m", "-Xmx256m", "-XX:-AlwaysPreTouch",
+            "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
+
     private final Lane lane;
     private final Process process;
     private final Writer commands;
@@ -28,7 +32,9 @@ public final class LaneJvm implements AutoCloseable {
     /** @param variables further ones of its environment, each as {@code NAME=value} */
     LaneJvm(Lane lane, List<String> variables) throws IOException {
         this.lane = lane;
-        ProcessBuilder builder = new ProcessBuilder(command(lane, LaneMain.class)).redirectErrorStream(true);
+        // A Java heap that is resident from the start: what grows after that is native memory.
+        ProcessBuilder builder = new ProcessBuilder(command(lane, List.of("-Xms768m", "-Xmx768m", "-XX:+AlwaysPreTouch"),
+                LaneMain.class)).redirectErrorStream(true);
         for (String variable : variables) {
             int end = variable.indexOf('=');
             builder.environment().put(variable.substring(0, end), variable.substring(end + 1));
@@ -40,8 +46,7 @@ public final class LaneJvm implements AutoCloseable {
 
     /** Starts a program on a lane, with this JVM's flags and properties. */
     static List<String> command(Lane lane, Class<?> program, String... arguments) {
-        // A Java heap that is resident from the start: what grows after that is native memory.
-        return command(lane, List.of("-Xms768m", "-Xmx768m", "-XX:+AlwaysPreTouch"), program, arguments);
+        return command(lane, SMALL, program, arguments);
     }
 
     /** The same, with further flags of the JVM. */

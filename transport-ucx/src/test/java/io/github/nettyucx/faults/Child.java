@@ -29,9 +29,7 @@ public final class Child implements AutoCloseable {
     public static final String SAID = "@";
 
     private static final long SECONDS = 30;
-    /** Starts fast and takes little, since many are started. */
-    private static final List<String> SMALL = List.of("-Xms32m", "-Xmx256m", "-XX:-AlwaysPreTouch",
-            "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dio.netty.leakDetectionLevel=disabled");
+    private static final String NO_LEAK_DETECTION = "-Dio.netty.leakDetectionLevel=disabled";
 
     private final Class<?> program;
     private final Process process;
@@ -56,7 +54,8 @@ public final class Child implements AutoCloseable {
      */
     public static Child start(List<String> launcher, List<String> flags, Class<?> program, Object... arguments)
             throws IOException {
-        List<String> jvmFlags = new ArrayList<>(SMALL);
+        List<String> jvmFlags = new ArrayList<>(LaneJvm.SMALL);
+        jvmFlags.add(NO_LEAK_DETECTION);
         jvmFlags.addAll(flags);
         String[] words = new String[arguments.length];
         for (int i = 0; i < words.length; i++) {
