@@ -35,7 +35,7 @@ final class NoDirectMemoryMain {
 
     private static final long SECONDS = 15;
     private static final int LARGEST = 1024 * 1024;
-    private static final int STEP = 16;
+    private static final int STEP = 1024;
     /** For the requests of one side of a connection, and not for those of two. */
     private static final int ONE_SIDE = 18 * 1024;
     private static final UnpooledByteBufAllocator UNPOOLED = new UnpooledByteBufAllocator(true, true);
