@@ -25,7 +25,8 @@ final class Compilers {
     private final List<Path> processes;
 
     Compilers(long... pids) {
-        processes = Arrays.stream(pids).mapToObj(pid -> Path.of("/proc/" + pid + "/task")).toList();
+        // Both sides may be in one.
+        processes = Arrays.stream(pids).distinct().mapToObj(pid -> Path.of("/proc/" + pid + "/task")).toList();
     }
 
     /**

@@ -23,12 +23,14 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a message costs in things that can be counted: no clock is asked, so the bounds are tight on any machine. */
+@Tag("alone")
 @Timeout(180)
 class WorkPerMessageTest {
     private static final int SIZE = 16;
