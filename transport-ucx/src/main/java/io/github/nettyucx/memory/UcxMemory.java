@@ -11,8 +11,11 @@ import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +23,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
 /**
  * A region of this process's memory that peers may access. It belongs to no channel: a peer that has a
@@ -72,6 +76,7 @@ public final class UcxMemory implements AutoCloseable {
      *
      * @param length in bytes, at least 1
      * @param rights that can be given to peers
+     * @throws OutOfMemoryError if there is not so much memory. More than the machine has is refused before any is taken
      */
     public static UcxMemory allocate(long length, UcxMemoryRight... rights) {
         checkLength(length);
@@ -93,6 +98,7 @@ public final class UcxMemory implements AutoCloseable {
      *
      * @param length in bytes, at least 1
      * @param rights that can be given to peers
+     * @throws OutOfMemoryError if there is not so much memory. More than the machine has is refused before any is taken
      */
     public static UcxMemory allocateChecked(long length, UcxMemoryRight... rights) {
         checkLength(length);
@@ -132,6 +138,23 @@ public final class UcxMemory implements AutoCloseable {
     private static void checkLength(long length) {
         if (length < 1) {
             throw new IllegalArgumentException("length: " + length + " (expected: at least 1 byte)");
+        }
+        // UCX would find out by filling all of /dev/shm, and with it the machine's memory.
+        long most = machineMemory();
+        if (length > most) {
+            throw new OutOfMemoryError("length: " + length + " (expected: at most the " + most
+                    + " bytes of memory and swap space that this machine has)");
+        }
+    }
+
+    /** In bytes, with swap space. */
+    private static long machineMemory() {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/meminfo"))) {
+            return lines.filter(line -> line.startsWith("MemTotal:") || line.startsWith("SwapTotal:"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10).sum();
+        } catch (IOException | UncheckedIOException e) {
+            logger.debug("How much memory this machine has is not known.", e);
+            return Long.MAX_VALUE;
         }
     }
 
