@@ -10,7 +10,9 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 
 /** Somebody who comes to a server's port and is no client of it. One thread uses it. */
 final class Stranger implements AutoCloseable {
@@ -55,6 +57,12 @@ final class Stranger implements AutoCloseable {
         /** Of a server with a secret. */
         boolean needsSecret() {
             return this == NO_SECRET || this == WRONG_SECRET;
+        }
+
+        /** All, or those that {@code -Dio.github.nettyucx.test.attacks} names. */
+        static List<Kind> chosen() {
+            String names = System.getProperty("io.github.nettyucx.test.attacks");
+            return names == null ? List.of(values()) : Stream.of(names.split(",")).map(Kind::valueOf).toList();
         }
 
         /** Whether he closes his socket himself. */

@@ -61,11 +61,13 @@ class ReliabilityPageTest {
 
     @Test
     void saysHowLongStrangersHoldUpClients() throws IOException {
-        String test = source("PortAttackTest");
+        String test = source("PortAttackTimeTest");
         assertSays("no longer than %d times what they take at a server of Netty's epoll transport to which as many"
                         + " connections are made, and %d ms.", constant(test, "TIMES_AS_LONG"),
                 constant(test, "AND_MORE_NANOS"));
         assertSays("the median of %d counts", constant(test, "ROUNDS"));
+        assertSays("no more than %d times the processor's time that Netty's epoll transport takes",
+                constant(source("StrangerCostTest"), "TIMES_AS_MUCH"));
     }
 
     @Test

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollEventLoopGroup;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/**
+ * Whoever comes to a server's port, its clients of all lanes are served about as fast as those of Netty's own transport are
+ * under the same number of connections.
+ * <p>
+ * What is measured is the machine's doing as well. So rounds at one server take turns with rounds at the other, and the
+ * median of the rounds counts: what disturbs the machine for a while disturbs both, or does not count.
+ */
+@OwnJvm
+class PortAttackTimeTest {
+
+    private static final long SEED = Long.getLong("io.github.nettyucx.test.seed", System.nanoTime() & 0xffff);
+    /** A round trip under attack may take so many times what it takes at Netty's server, and so much more. */
+    private static final int TIMES_AS_LONG = 3;
+    private static final long AND_MORE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** Those that are over at once, so that the machine is busy with them all the time. */
+    private static final List<Stranger.Kind> KINDS = List.of(Stranger.Kind.CLOSED, Stranger.Kind.RANDOM_BYTES,
+            Stranger.Kind.VERSION_1, Stranger.Kind.WRONG_GO);
+    private static final int ROUNDS = 5;
+    private static final int COUNT = 1000;
+    private static final int MOST = 10 * COUNT;
+    private static final int WARM_UP = 200;
+    private static final int WAVE = 50;
+    /** From one wave to the next, if the machine keeps up: 2000 connects in a second. */
+    private static final long WAVE_MILLIS = 25;
+
+    private final SplittableRandom random = new SplittableRandom(SEED);
+    private LeakWatch leaks;
+    private Peers peers;
+    private EventLoopGroup kernelServers;
+    private EventLoopGroup kernelClients;
+
+    @BeforeEach
+    void startLoops() {
+        leaks = new LeakWatch();
+        peers = new Peers();
+        kernelServers = newKernelLoop();
+        kernelClients = newKernelLoop();
+    }
+
+    /** Of Netty's epoll transport, or where its library is missing of its portable one. */
+    private static EventLoopGroup newKernelLoop() {
+        return Epoll.isAvailable() ? new EpollEventLoopGroup(1) : new NioEventLoopGroup(1);
+    }
+
+    @AfterEach
+    void end() throws InterruptedException {
+        peers.close();
+        Peers.await(kernelServers.shutdownGracefully(0, 15, TimeUnit.SECONDS));
+        Peers.await(kernelClients.shutdownGracefully(0, 15, TimeUnit.SECONDS));
+        leaks.assertNothingLeft();
+    }
+
+    @Tag("faults")
+    @Tag("in-every-build")
+    @OnEachLane(timeoutSeconds = 240, lanes = Lane.SHM)
+    void strangersHoldUpClientsNoLongerThanConnectsDoAtNettysServer() throws Exception {
+        AttackedPorts ports = AttackedPorts.listen(peers, leaks);
+        ports.warmUp(KINDS, random);
+        Channel kernelServer = listenAtKernel();
+        timeAtNettysServer(kernelServer);
+        List<Long> kernel = new ArrayList<>();
+        Map<String, List<Long>> ours = new LinkedHashMap<>();
+        for (int round = 0; round < ROUNDS; round++) {
+            for (Stranger.Kind kind : KINDS) {
+                kernel.addAll(timeAtNettysServer(kernelServer));
+                timeAtUcx(kind, ports).forEach((lane, nanos) ->
+                        ours.computeIfAbsent(kind + ", lane " + lane, key -> new ArrayList<>()).add(nanos));
+            }
+        }
+        Peers.await(kernelServer.close());
+        System.out.println("p99 in µs, at Netty's server under as many connects: " + figures(kernel));
+        ours.forEach((name, nanos) -> System.out.println("p99 in µs, " + name + ": " + figures(nanos)));
+        long most = TIMES_AS_LONG * median(kernel) + AND_MORE_NANOS;
+        String allowed = TIMES_AS_LONG + " × " + median(kernel) / 1000 + " + " + AND_MORE_NANOS / 1000 + " = " + most / 1000;
+        System.out.println("p99 in µs that is allowed in the median: " + allowed);
+        ours.values().removeIf(nanos -> median(nanos) <= most);
+        assertTrue(ours.isEmpty(), () -> "longer than " + allowed + " µs in the median, in nanoseconds: " + ours);
+    }
+
+    private static long median(List<Long> nanos) {
+        return nanos.stream().sorted().toList().get(nanos.size() / 2);
+    }
+
+    private static String figures(List<Long> nanos) {
+        return "median " + median(nanos) / 1000 + " of " + nanos.stream().map(each -> each / 1000).sorted().toList();
+    }
+
+    // ------------------------------------------------------------------------------------------- one round
+
+    /** @return what 99 of 100 requests took at most, by lane */
+    private Map<String, Long> timeAtUcx(Stranger.Kind kind, AttackedPorts ports) throws Exception {
+        Customers shm = ports.customers(peers, "shm");
+        Customers tcp = ports.customers(peers, "tcp");
+        Customers socket = ports.customers(peers, "socket");
+        try (shm; tcp; socket) {
+            time(kind, ports, shm, tcp, socket);
+            return Map.of("shm", shm.p99Nanos(), "tcp", tcp.p99Nanos(), "socket", socket.p99Nanos());
+        }
+    }
+
+    /** A server of Netty's own transport. */
+    private Channel listenAtKernel() throws InterruptedException {
+        return Peers.await(new ServerBootstrap().group(kernelServers)
+                .channel(Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class)
+                .childHandler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        channel.pipeline().addLast(new Customers.Clerk());
+                    }
+                }).bind(Peers.loopback(0))).channel();
+    }
+
+    /** The same for as many customers there, while as many ordinary connections are made. */
+    private List<Long> timeAtNettysServer(Channel server) throws Exception {
+        Bootstrap client = new Bootstrap().group(kernelClients)
+                .channel(Epoll.isAvailable() ? EpollSocketChannel.class : NioSocketChannel.class)
+                .handler(new ChannelInboundHandlerAdapter());
+        Customers first = new Customers(client, server);
+        Customers second = new Customers(client, server);
+        Customers third = new Customers(client, server);
+        try (first; second; third) {
+            time(Stranger.Kind.CLOSED, new AttackedPorts(server, server), first, second, third);
+            return List.of(first.p99Nanos(), second.p99Nanos(), third.p99Nanos());
+        }
+    }
+
+    private void time(Stranger.Kind kind, AttackedPorts ports, Customers... all) throws Exception {
+        // On a busy machine customers are slow, and there are more waves.
+        for (int done = 0; done < COUNT || done < MOST && !Stream.of(all).allMatch(Customers::hasEnough); done += WAVE) {
+            if (done == WARM_UP) {
+                for (Customers customers : all) {
+                    customers.beginTime();
+                }
+            }
+            long start = System.nanoTime();
+            ports.wave(kind, WAVE, random);
+            long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            // As many strangers a second come to both servers.
+            Thread.sleep(Math.max(0, WAVE_MILLIS - millis));
+        }
+    }
+}

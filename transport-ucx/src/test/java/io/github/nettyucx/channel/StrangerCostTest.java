@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollEventLoopGroup;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.ResourceLeakDetector;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+
+import java.lang.management.ManagementFactory;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+/**
+ * How much a stranger gives a server's loop to do, by the processor's time of its thread: that tells as well on a busy
+ * machine. The loop parks, so that all of it is work. Of some rounds the one that takes least counts.
+ */
+@OwnJvm
+class StrangerCostTest {
+
+    private static final long SEED = Long.getLong("io.github.nettyucx.test.seed", System.nanoTime() & 0xffff);
+    /** At most as many times what an ordinary client takes at Netty's server; up to 5 times has been seen. */
+    private static final int TIMES_AS_MUCH = 10;
+    /** They stay until the server's time for them is over, which takes a second for each round. */
+    private static final Set<Stranger.Kind> STAYING = EnumSet.of(Stranger.Kind.SILENCE, Stranger.Kind.STALL,
+            Stranger.Kind.DAMAGED, Stranger.Kind.REFLECTED, Stranger.Kind.HALF_OPEN);
+    /** Each of its bytes is an event, and how many come before its time is over the machine decides. */
+    private static final Stranger.Kind NOT_COMPARED = Stranger.Kind.SLOW;
+    /** Whom the server hears, and then closes. */
+    private static final Stranger.Kind ORDINARY = Stranger.Kind.HTTP;
+    private static final int ROUNDS = 3;
+    private static final int WARM_UP = 400;
+    private static final int COUNT = 400;
+    private static final int WAVE = 50;
+    private static final int STAYING_WAVE = 200;
+
+    private final SplittableRandom random = new SplittableRandom(SEED);
+    private LeakWatch leaks;
+    private Peers peers;
+    private EventLoopGroup kernelServers;
+
+    @BeforeEach
+    void startLoops() {
+        leaks = new LeakWatch();
+        // To look for leaks takes longer than all the rest. PortAttackTest does.
+        ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
+        peers = new Peers(1, 1, UcxWaitStrategy.PARK);
+        kernelServers = Epoll.isAvailable() ? new EpollEventLoopGroup(1) : new NioEventLoopGroup(1);
+    }
+
+    @AfterEach
+    void end() throws InterruptedException {
+        peers.close();
+        Peers.await(kernelServers.shutdownGracefully(0, 15, TimeUnit.SECONDS));
+        leaks.assertNothingLeft();
+    }
+
+    @Tag("faults")
+    @Tag("in-every-build")
+    @OnEachLane(timeoutSeconds = 240, lanes = Lane.SHM)
+    void whoIsTurnedAwayAtOnceCostsLittle() throws Exception {
+        compare(Stranger.Kind.chosen().stream().filter(kind -> !STAYING.contains(kind) && kind != NOT_COMPARED).toList());
+    }
+
+    @Tag("faults")
+    @OnEachLane(timeoutSeconds = 240, lanes = Lane.SHM)
+    void soDoesWhoStays() throws Exception {
+        compare(Stranger.Kind.chosen().stream().filter(STAYING::contains).toList());
+    }
+
+    private void compare(List<Stranger.Kind> kinds) throws Exception {
+        AttackedPorts ports = AttackedPorts.listen(peers, leaks);
+        Channel server = listenAtKernel();
+        AttackedPorts kernel = new AttackedPorts(server, server);
+        cost(kernel, ORDINARY, WARM_UP, WAVE);
+        for (Stranger.Kind kind : kinds) {
+            if (!STAYING.contains(kind)) {
+                cost(ports, kind, WARM_UP, WAVE);
+            }
+        }
+        double ordinary = Double.MAX_VALUE;
+        Map<Stranger.Kind, Double> costs = new EnumMap<>(Stranger.Kind.class);
+        for (int round = 0; round < ROUNDS; round++) {
+            ordinary = Math.min(ordinary, cost(kernel, ORDINARY, COUNT, WAVE));
+            for (Stranger.Kind kind : kinds) {
+                double cost = STAYING.contains(kind) ? cost(ports, kind, STAYING_WAVE, STAYING_WAVE)
+                        : cost(ports, kind, COUNT, WAVE);
+                // To get what he says, that one comes twice.
+                costs.merge(kind, kind == Stranger.Kind.REFLECTED ? cost / 2 : cost, Math::min);
+            }
+        }
+        Peers.await(server.close());
+        double most = TIMES_AS_MUCH * ordinary;
+        System.out.printf("seed %d, processor's time in µs: %.1f for an ordinary client at Netty's server; for a stranger %s%n",
+                SEED, ordinary, costs);
+        costs.values().removeIf(cost -> cost <= most);
+        assertEquals(Map.of(), costs, () -> "in µs, more than " + most);
+    }
+
+    private Channel listenAtKernel() throws InterruptedException {
+        return Peers.await(new ServerBootstrap().group(kernelServers)
+                .channel(Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class)
+                .childHandler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+                            @Override
+                            public void channelRead(ChannelHandlerContext context, Object message) {
+                                ReferenceCountUtil.release(message);
+                                context.close();
+                            }
+                        });
+                    }
+                }).bind(Peers.loopback(0))).channel();
+    }
+
+    /** @return of the server's loop, in microseconds for each stranger */
+    private double cost(AttackedPorts ports, Stranger.Kind kind, int count, int wave) throws Exception {
+        EventLoop loop = ports.open().eventLoop();
+        long thread = loop.submit(() -> Thread.currentThread().threadId()).get();
+        long before = ManagementFactory.getThreadMXBean().getThreadCpuTime(thread);
+        for (int done = 0; done < count; done += wave) {
+            ports.wave(kind, wave, random);
+        }
+        if (kind.leaves()) {
+            // Nobody waits for the server to see that. It has when it has dealt with somebody who has come later.
+            ports.wave(ORDINARY, 1, random);
+        }
+        return (ManagementFactory.getThreadMXBean().getThreadCpuTime(thread) - before) / 1e3 / count;
+    }
+}
