@@ -60,10 +60,10 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
         this.control = control;
         RegisteredMemory registered = sendBuffers.registered();
         reading = registered == null ? null : new RegisteredAllocation(registered);
-        connection = new Connection(half.endpoint().port(), limits.channelId(), limits.window(), limits.maxMessage(),
+        connection = new Connection(half.endpoint(), limits.channelId(), limits.window(), limits.maxMessage(),
                 this, registered == null ? stash : new RegisteredAllocation(registered).before(stash), traffic);
         output = new LinkOutput(connection, sendBuffers);
-        memory = new LinkMemory(half.endpoint().port(), connection, kind == LaneKind.SHM, this);
+        memory = new LinkMemory(half.endpoint(), connection, kind == LaneKind.SHM, this);
         half.endpoint().add(this);
     }
 

@@ -8,9 +8,9 @@ import io.github.nettyucx.handshake.LinkRequest;
 import io.github.nettyucx.handshake.Links;
 import io.github.nettyucx.handshake.Party;
 import io.github.nettyucx.handshake.ProcessIdentity;
-import io.github.nettyucx.lane.LinkFactory.EndpointSide;
-import io.github.nettyucx.lane.LinkFactory.WorkerSide;
 import io.github.nettyucx.worker.IdleCollector;
+import io.github.nettyucx.worker.LinkPort;
+import io.github.nettyucx.worker.WorkerPort;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
@@ -85,16 +85,16 @@ final class LinkTable implements Links, IdleCollector {
         }
 
         private final PeerKey key;
-        private final WorkerSide worker;
+        private final WorkerPort worker;
         private final byte[] address;
         private final long number;
         private State state;
         private long theirs;
-        private EndpointSide endpoint;
+        private LinkPort endpoint;
         private int pins = 1;
         private long idleSinceNanos;
 
-        Half(PeerKey key, WorkerSide worker, byte[] address, State state) {
+        Half(PeerKey key, WorkerPort worker, byte[] address, State state) {
             this.key = key;
             this.worker = worker;
             this.address = address;
@@ -113,11 +113,11 @@ final class LinkTable implements Links, IdleCollector {
             return address.clone();
         }
 
-        EndpointSide endpoint() {
+        LinkPort endpoint() {
             return endpoint;
         }
 
-        WorkerSide worker() {
+        WorkerPort worker() {
             return worker;
         }
 
@@ -275,7 +275,7 @@ final class LinkTable implements Links, IdleCollector {
             List.copyOf(known.halves).forEach(this::outdate);
         }
         Half half = null;
-        WorkerSide worker = factory.worker(lane, true, client.process());
+        WorkerPort worker = factory.worker(lane, true, client.process());
         try {
             half = new Half(key, worker, worker.address(), Half.State.UNCONFIRMED);
             half.theirs = theirs;
@@ -334,7 +334,7 @@ final class LinkTable implements Links, IdleCollector {
         }
         try {
             checkFailure(key.lane(), key.peer().process());
-            WorkerSide worker = factory.worker(key.lane(), false, key.peer().process());
+            WorkerPort worker = factory.worker(key.lane(), false, key.peer().process());
             peer.making = new Half(key, worker, worker.address(), Half.State.OFFERED);
         } catch (LinkException | IOException | RuntimeException e) {
             LinkException failure = e instanceof LinkException known ? known : failed(key.lane(), key.peer().process(), e);

@@ -4,15 +4,11 @@ package io.github.nettyucx.lane;
 import io.github.nettyucx.handshake.LaneKind;
 import io.github.nettyucx.handshake.LinkException;
 import io.github.nettyucx.handshake.ProcessIdentity;
-import io.github.nettyucx.worker.EndpointListener;
-import io.github.nettyucx.worker.EndpointPort;
-import io.github.nettyucx.worker.Link;
 import io.github.nettyucx.worker.LinkKind;
 import io.github.nettyucx.worker.ProgressEngine;
-import io.github.nettyucx.worker.Worker;
+import io.github.nettyucx.worker.WorkerPort;
 
 import java.io.IOException;
-import java.util.List;
 
 /** Links over the workers of one loop. */
 final class UcxLinks implements LinkFactory {
@@ -40,7 +36,7 @@ final class UcxLinks implements LinkFactory {
     }
 
     @Override
-    public WorkerSide worker(LaneKind lane, boolean serving, ProcessIdentity peer) throws LinkException {
+    public WorkerPort worker(LaneKind lane, boolean serving, ProcessIdentity peer) throws LinkException {
         // A process that dies while it writes into shared memory jams the worker that it wrote to.
         ProcessIdentity own = lane == LaneKind.SHM ? peer : null;
         LinkKind kind = kindOf(lane);
@@ -48,85 +44,9 @@ final class UcxLinks implements LinkFactory {
             throw new LinkException("this loop already has " + MAX_WORKERS + " UCX workers");
         }
         try {
-            return new UcxWorkerSide(engine.worker(kind, serving, own));
+            return engine.worker(kind, serving, own);
         } catch (IOException e) {
             throw new LinkException("no worker could be made: " + e.getMessage());
-        }
-    }
-
-    private record UcxWorkerSide(Worker worker) implements WorkerSide {
-
-        @Override
-        public void pin() {
-            worker.pin();
-        }
-
-        @Override
-        public void unpin() {
-            worker.unpin();
-        }
-
-        @Override
-        public byte[] address() throws IOException {
-            return worker.address();
-        }
-
-        @Override
-        public EndpointSide connect(byte[] peerAddress) throws IOException {
-            return new UcxEndpointSide(worker.connect(peerAddress));
-        }
-
-        @Override
-        public void retire() {
-            worker.retire();
-        }
-
-        @Override
-        public boolean isRetired() {
-            return worker.isRetired();
-        }
-
-        @Override
-        public void afterArrived(Runnable report) {
-            worker.afterArrived(report);
-        }
-    }
-
-    private record UcxEndpointSide(Link link) implements EndpointSide {
-
-        @Override
-        public EndpointPort port() {
-            return link;
-        }
-
-        @Override
-        public boolean isOpen() {
-            return link.isOpen();
-        }
-
-        @Override
-        public void add(EndpointListener user) {
-            link.add(user);
-        }
-
-        @Override
-        public void remove(EndpointListener user) {
-            link.remove(user);
-        }
-
-        @Override
-        public List<String> transports() {
-            try {
-                return link.transports().stream().map(transport -> transport.device().isEmpty() ? transport.name()
-                        : transport.name() + '/' + transport.device()).distinct().toList();
-            } catch (IOException e) {
-                return List.of();
-            }
-        }
-
-        @Override
-        public void close() {
-            link.close();
         }
     }
 }

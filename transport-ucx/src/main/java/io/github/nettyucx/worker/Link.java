@@ -25,7 +25,7 @@ import java.util.Set;
  * once, whoever has still to learn of the failure: a message of the dead peer that is received by rendezvous would never
  * complete on an endpoint that has failed and is open, and is cancelled on one that is closed.
  */
-public final class Link implements EndpointPort, EndpointErrorHandler {
+public final class Link implements LinkPort, EndpointErrorHandler {
 
     private enum State {
         OPEN, FAILED, CLOSING, CLOSED
@@ -51,7 +51,7 @@ public final class Link implements EndpointPort, EndpointErrorHandler {
         handle = endpoint.address();
     }
 
-    /** Has {@code user} told when the link fails, or that it has. */
+    @Override
     public void add(EndpointListener user) {
         users.add(user);
         if (reported) {
@@ -60,12 +60,12 @@ public final class Link implements EndpointPort, EndpointErrorHandler {
         }
     }
 
-    /** The link itself stays: others may use it. */
+    @Override
     public void remove(EndpointListener user) {
         users.remove(user);
     }
 
-    /** Whether messages can be sent. */
+    @Override
     public boolean isOpen() {
         return state == State.OPEN;
     }
@@ -110,17 +110,17 @@ public final class Link implements EndpointPort, EndpointErrorHandler {
         return worker;
     }
 
-    /**
-     * All transports of the endpoint, each with its device, such as {@code sysv/memory} and {@code tcp/eth0}; the one
-     * that carries most of the data first.
-     *
-     * @throws IOException if the endpoint has failed
-     */
-    public List<UcpEndpoint.Transport> transports() throws IOException {
+    @Override
+    public List<String> transports() {
         if (state != State.OPEN) {
-            throw UcsStatus.exception("Asking an endpoint that has failed", failure);
+            return List.of();
         }
-        return ucp.transports().stream().distinct().toList();
+        try {
+            return ucp.transports().stream().map(transport -> transport.device().isEmpty() ? transport.name()
+                    : transport.name() + '/' + transport.device()).distinct().toList();
+        } catch (IOException e) {
+            return List.of();
+        }
     }
 
     // ------------------------------------------------------------------------------------------- operations
@@ -189,10 +189,7 @@ public final class Link implements EndpointPort, EndpointErrorHandler {
 
     // ------------------------------------------------------------------------------------------- the end
 
-    /**
-     * Tears the link down at once, for all its users; what is in flight completes as cancelled later. To be called when
-     * nobody uses it: everything that the peer has to receive must have been acknowledged, for UCX drops the rest.
-     */
+    @Override
     public void close() {
         if (state == State.CLOSING || state == State.CLOSED) {
             return;

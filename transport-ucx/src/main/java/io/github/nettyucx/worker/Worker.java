@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * A UCX worker with its links, the channels that its messages go to, and its operations in flight.
  */
-public final class Worker {
+public final class Worker implements WorkerPort {
 
     /** Messages that one turn takes at most, so that tasks and other workers get their share. */
     private static final int DRAIN_LIMIT = 256;
@@ -95,7 +95,7 @@ public final class Worker {
 
     // ------------------------------------------------------------------------------------------- links
 
-    /** What a peer needs to make its side of a link to this worker. */
+    @Override
     public byte[] address() throws IOException {
         if (address == null) {
             address = ucp.queryAddress();
@@ -103,7 +103,7 @@ public final class Worker {
         return address;
     }
 
-    /** Makes this side of a link to the worker that has this {@link #address()}. */
+    @Override
     public Link connect(byte[] peerAddress) throws IOException {
         Link link = new Link(this);
         link.attach(ucp.connect(peerAddress, link));
@@ -112,14 +112,12 @@ public final class Worker {
         return link;
     }
 
-    /**
-     * Keeps it until {@link #unpin()}, with or without links: a peer has been told its address, or is about to, and the
-     * link to him is made when he has answered.
-     */
+    @Override
     public void pin() {
         pins++;
     }
 
+    @Override
     public void unpin() {
         pins--;
         idleSinceNanos = System.nanoTime();
@@ -136,10 +134,8 @@ public final class Worker {
         failed.add(link);
     }
 
-    /**
-     * Has {@code report} run once, when every message has been delivered that had arrived by now. The end of a control
-     * socket tells that the peer has gone, not that everything that he sent has been taken.
-     */
+    /** The end of a control socket tells that the peer has gone, not that everything that he sent has been taken. */
+    @Override
     public void afterArrived(Runnable report) {
         endings.add(new Ending(report));
     }
@@ -154,11 +150,13 @@ public final class Worker {
         }
     }
 
-    /** No new links on it: UCX's numbering of its endpoints may be out of step with a peer's. */
+    /** UCX's numbering of its endpoints may be out of step with a peer's. */
+    @Override
     public void retire() {
         retired = true;
     }
 
+    @Override
     public boolean isRetired() {
         return retired;
     }

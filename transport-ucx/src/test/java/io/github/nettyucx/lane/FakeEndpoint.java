@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.lane;
 
-import io.github.nettyucx.lane.LinkFactory.EndpointSide;
 import io.github.nettyucx.ucp.UcsStatus;
 import io.github.nettyucx.worker.EndpointListener;
-import io.github.nettyucx.worker.EndpointPort;
 import io.github.nettyucx.worker.InFlight;
+import io.github.nettyucx.worker.LinkPort;
 import io.github.nettyucx.worker.MessageSink;
 import io.netty.util.ReferenceCounted;
 
@@ -27,7 +26,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
  * An endpoint of a {@link FakeWorker}. Some of its operations take time, as the world's seed has it. They end by
  * themselves, or with the endpoint: then some time after it has failed, or its close has returned.
  */
-final class FakeEndpoint implements EndpointSide, EndpointPort {
+final class FakeEndpoint implements LinkPort {
 
     /** Where UCX looks for an endpoint: the count is of those that its worker has made to the other one. */
     record Place(long own, long other, int count) {
@@ -66,11 +65,6 @@ final class FakeEndpoint implements EndpointSide, EndpointPort {
     }
 
     // ------------------------------------------------------------------------------------------- as a link
-
-    @Override
-    public EndpointPort port() {
-        return this;
-    }
 
     @Override
     public boolean isOpen() {

@@ -5,6 +5,8 @@ import io.github.nettyucx.handshake.LaneKind;
 import io.github.nettyucx.handshake.LinkException;
 import io.github.nettyucx.handshake.Party;
 import io.github.nettyucx.handshake.ProcessIdentity;
+import io.github.nettyucx.worker.LinkPort;
+import io.github.nettyucx.worker.WorkerPort;
 
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -80,7 +82,7 @@ final class LinkLoop implements LinkFactory {
     // ------------------------------------------------------------------------------------------- the factory
 
     @Override
-    public WorkerSide worker(LaneKind lane, boolean serving, ProcessIdentity peer) throws LinkException {
+    public WorkerPort worker(LaneKind lane, boolean serving, ProcessIdentity peer) throws LinkException {
         FailureKey failureKey = new FailureKey(lane, peer);
         Long failure = failures.remove(failureKey);
         if (failure != null) {
@@ -101,7 +103,7 @@ final class LinkLoop implements LinkFactory {
         return new Side(worker, failureKey);
     }
 
-    private final class Side implements WorkerSide {
+    private final class Side implements WorkerPort {
         private final FakeWorker worker;
         private final FailureKey key;
 
@@ -131,7 +133,7 @@ final class LinkLoop implements LinkFactory {
         }
 
         @Override
-        public EndpointSide connect(byte[] peerAddress) throws IOException {
+        public LinkPort connect(byte[] peerAddress) throws IOException {
             if (worker.isKeptByPin()) {
                 world.see(LinkWorld.Sight.KEPT_BY_PIN);
             }

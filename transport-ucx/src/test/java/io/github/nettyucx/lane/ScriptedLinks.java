@@ -10,11 +10,12 @@ import io.github.nettyucx.handshake.ProcessIdentity;
 import io.github.nettyucx.ucp.UcsStatus;
 import io.github.nettyucx.worker.Counters;
 import io.github.nettyucx.worker.EndpointListener;
-import io.github.nettyucx.worker.EndpointPort;
 import io.github.nettyucx.worker.InFlight;
+import io.github.nettyucx.worker.LinkPort;
 import io.github.nettyucx.worker.MessageSink;
 import io.github.nettyucx.worker.SendBufferPool;
 import io.github.nettyucx.worker.WorkerCounter;
+import io.github.nettyucx.worker.WorkerPort;
 import io.netty.util.ReferenceCounted;
 import io.netty.util.internal.PlatformDependent;
 
@@ -90,7 +91,7 @@ final class ScriptedLinks implements LinkFactory {
     }
 
     @Override
-    public WorkerSide worker(LaneKind lane, boolean serving, ProcessIdentity peer) throws LinkException {
+    public WorkerPort worker(LaneKind lane, boolean serving, ProcessIdentity peer) throws LinkException {
         if (noWorker != null) {
             throw noWorker;
         }
@@ -131,7 +132,7 @@ final class ScriptedLinks implements LinkFactory {
         }
     }
 
-    final class Worker implements WorkerSide {
+    final class Worker implements WorkerPort {
         final List<Endpoint> endpoints = new ArrayList<>();
         final List<Runnable> reports = new ArrayList<>();
         int pins;
@@ -156,7 +157,7 @@ final class ScriptedLinks implements LinkFactory {
         }
 
         @Override
-        public EndpointSide connect(byte[] peerAddress) throws IOException {
+        public LinkPort connect(byte[] peerAddress) throws IOException {
             if (noEndpoint != null) {
                 throw noEndpoint;
             }
@@ -180,7 +181,7 @@ final class ScriptedLinks implements LinkFactory {
         }
     }
 
-    static final class Endpoint implements EndpointSide, EndpointPort {
+    static final class Endpoint implements LinkPort {
 
         record Sent(int channelId, int type, int value) {
         }
@@ -218,11 +219,6 @@ final class ScriptedLinks implements LinkFactory {
             List<EndpointListener> told = List.copyOf(users);
             users.clear();
             told.forEach(user -> user.endpointFailed(status));
-        }
-
-        @Override
-        public EndpointPort port() {
-            return this;
         }
 
         @Override
