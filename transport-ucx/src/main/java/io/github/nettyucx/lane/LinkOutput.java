@@ -10,8 +10,6 @@ import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.FileRegion;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.WritableByteChannel;
 
 /**
  * Sends what the application has flushed over a link, as far as the peer's credit and UCX allow.
@@ -96,7 +94,7 @@ final class LinkOutput {
                 }
             } else {
                 // Nothing but empty buffers.
-                removeBytes(in, 0);
+                FlushedBuffers.remove(in, 0);
             }
         }
         return Written.AGAIN;
@@ -127,31 +125,8 @@ final class LinkOutput {
             int completed = outbound.completed();
             if (completed > 0) {
                 unremoved -= completed;
-                removeBytes(in, completed);
+                FlushedBuffers.remove(in, completed);
             }
-        }
-    }
-
-    /**
-     * As {@link ChannelOutboundBuffer#removeBytes} does it, but the buffer may have fewer bytes than that: Netty fails
-     * what is in it when a listener of one of these promises closes the channel, or when a write throws.
-     */
-    private static void removeBytes(ChannelOutboundBuffer in, int bytes) {
-        int left = bytes;
-        while (in.current() instanceof ByteBuf message) {
-            int readable = message.readableBytes();
-            if (readable > left) {
-                if (left > 0) {
-                    message.readerIndex(message.readerIndex() + left);
-                    in.progress(left);
-                }
-                return;
-            }
-            if (left > 0) {
-                in.progress(readable);
-                left -= readable;
-            }
-            in.remove();
         }
     }
 
@@ -165,7 +140,7 @@ final class LinkOutput {
             }
             connection.traffic().gathered(gathering.buffers());
             if (unremoved == 0) {
-                removeBytes(in, length);
+                FlushedBuffers.remove(in, length);
             } else {
                 unremoved += length;
             }
@@ -178,7 +153,7 @@ final class LinkOutput {
             return;
         }
         if (outbound.isIdle()) {
-            removeBytes(in, length);
+            FlushedBuffers.remove(in, length);
         } else {
             unremoved += length;
         }
@@ -200,9 +175,7 @@ final class LinkOutput {
         SendBuffer copy = sendBuffers.acquire();
         int length;
         try {
-            region.transferTo(new BufferChannel(copy.memory(), Math.min(room, SendBufferPool.CAPACITY)),
-                    region.transferred());
-            length = copy.memory().readableBytes();
+            length = copy.append(region, Math.min(room, SendBufferPool.CAPACITY));
         } catch (Throwable t) {
             copy.release();
             throw t;
@@ -220,28 +193,5 @@ final class LinkOutput {
             in.remove();
         }
         return true;
-    }
-
-    /** Takes bytes of a file until the message is full. */
-    private record BufferChannel(ByteBuf target, int limit) implements WritableByteChannel {
-
-        @Override
-        public int write(ByteBuffer source) {
-            int size = Math.min(source.remaining(), limit - target.writerIndex());
-            ByteBuffer part = source.slice(source.position(), size);
-            target.writeBytes(part);
-            source.position(source.position() + size);
-            return size;
-        }
-
-        @Override
-        public boolean isOpen() {
-            return true;
-        }
-
-        @Override
-        public void close() {
-            // Nothing to close.
-        }
     }
 }

@@ -6,14 +6,11 @@ import io.github.nettyucx.socket.Pipe;
 import io.github.nettyucx.worker.ProgressEngine;
 import io.github.nettyucx.worker.SendBuffer;
 import io.github.nettyucx.worker.SendBufferPool;
-import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.DefaultFileRegion;
 import io.netty.channel.FileRegion;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.WritableByteChannel;
 
 /**
  * Sends file regions. The bytes of a file go from the page cache through a pipe into the socket, and are not copied on
@@ -113,8 +110,7 @@ final class SocketFile {
 
     private boolean fillCopy(FileRegion next) throws IOException {
         copy = engine.sendBuffers().acquire();
-        next.transferTo(new CopyTarget(copy.memory()), next.transferred());
-        unsent = copy.memory().readableBytes();
+        unsent = copy.append(next, SendBufferPool.CAPACITY);
         return unsent > 0;
     }
 
@@ -138,29 +134,6 @@ final class SocketFile {
         if (copy != null) {
             copy.release();
             copy = null;
-        }
-    }
-
-    /** Takes bytes until the buffer is full. */
-    private record CopyTarget(ByteBuf memory) implements WritableByteChannel {
-
-        @Override
-        public int write(ByteBuffer source) {
-            int size = Math.min(source.remaining(), SendBufferPool.CAPACITY - memory.writerIndex());
-            int position = source.position();
-            memory.writeBytes(source.slice(position, size));
-            source.position(position + size);
-            return size;
-        }
-
-        @Override
-        public boolean isOpen() {
-            return true;
-        }
-
-        @Override
-        public void close() {
-            // Nothing to close.
         }
     }
 }

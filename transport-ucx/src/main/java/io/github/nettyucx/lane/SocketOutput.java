@@ -7,7 +7,6 @@ import io.github.nettyucx.socket.IoVector;
 import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.wire.Traffic;
 import io.github.nettyucx.worker.ProgressEngine;
-import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.FileRegion;
 
@@ -115,7 +114,7 @@ final class SocketOutput {
         int attempted = gathering.length();
         if (attempted == 0) {
             // Nothing but empty buffers.
-            removeBytes(in, 0);
+            FlushedBuffers.remove(in, 0);
             return;
         }
         int sent = gathering.count() == 1 ? socket.send(gathering.address(), attempted)
@@ -128,7 +127,7 @@ final class SocketOutput {
             }
             adapt(attempted, sent);
             writable = sent == attempted;
-            removeBytes(in, sent);
+            FlushedBuffers.remove(in, sent);
         }
     }
 
@@ -159,29 +158,6 @@ final class SocketOutput {
             }
         } else if (sent < attempted / 2) {
             share = Math.max(attempted / 2, MIN_SHARE);
-        }
-    }
-
-    /**
-     * As {@link ChannelOutboundBuffer#removeBytes} does it, but the buffer may have fewer bytes than that: Netty fails
-     * what is in it when a listener of one of these promises closes the channel.
-     */
-    private static void removeBytes(ChannelOutboundBuffer in, int bytes) {
-        int left = bytes;
-        while (in.current() instanceof ByteBuf message) {
-            int readable = message.readableBytes();
-            if (readable > left) {
-                if (left > 0) {
-                    message.readerIndex(message.readerIndex() + left);
-                    in.progress(left);
-                }
-                return;
-            }
-            if (left > 0) {
-                in.progress(readable);
-                left -= readable;
-            }
-            in.remove();
         }
     }
 

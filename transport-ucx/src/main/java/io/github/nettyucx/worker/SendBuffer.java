@@ -3,11 +3,15 @@ package io.github.nettyucx.worker;
 
 import io.github.nettyucx.ucp.NativeMemory;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.FileRegion;
 import io.netty.util.AbstractReferenceCounted;
 import io.netty.util.ReferenceCounted;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.WritableByteChannel;
 
 /**
  * A buffer that small writes are gathered in. Releasing it returns it to its {@link SendBufferPool}.
@@ -58,6 +62,38 @@ public final class SendBuffer extends AbstractReferenceCounted {
         }
         for (; done < length; done++) {
             ALL.set(ValueLayout.JAVA_BYTE, to + done, ALL.get(ValueLayout.JAVA_BYTE, from + done));
+        }
+    }
+
+    /**
+     * Appends bytes of a file, until the buffer has {@code limit} of them, which is no more than it has room for.
+     *
+     * @return how many it has
+     */
+    public int append(FileRegion file, int limit) throws IOException {
+        file.transferTo(new Target(memory, limit), file.transferred());
+        return memory.readableBytes();
+    }
+
+    private record Target(ByteBuf memory, int limit) implements WritableByteChannel {
+
+        @Override
+        public int write(ByteBuffer source) {
+            int size = Math.min(source.remaining(), limit - memory.writerIndex());
+            int position = source.position();
+            memory.writeBytes(source.slice(position, size));
+            source.position(position + size);
+            return size;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return true;
+        }
+
+        @Override
+        public void close() {
+            // Nothing to close.
         }
     }
 
