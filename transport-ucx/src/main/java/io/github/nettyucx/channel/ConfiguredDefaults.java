@@ -3,13 +3,13 @@ package io.github.nettyucx.channel;
 
 import io.github.nettyucx.handshake.LaneSet;
 import io.github.nettyucx.handshake.SharedSecret;
+import io.github.nettyucx.worker.EnumSetting;
 import io.netty.channel.ChannelException;
 import io.netty.util.internal.SystemPropertyUtil;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.Locale;
+import java.util.function.Function;
 
 /** What system properties say about channels that have not been told otherwise. */
 final class ConfiguredDefaults {
@@ -20,14 +20,14 @@ final class ConfiguredDefaults {
     static final String NETWORKS_PROPERTY = "io.github.nettyucx.networks";
     static final String SECRET_PROPERTY = "io.github.nettyucx.secretFile";
 
-    static final LaneSet LANES = lanes(SystemPropertyUtil.get(LANES_PROPERTY));
+    static final LaneSet LANES = parsed(LANES_PROPERTY, LaneSet::parse, LaneSet.DEFAULT);
     static final UcxConnectMode CONNECT_MODE =
-            constant(UcxConnectMode.class, CONNECT_MODE_PROPERTY, UcxConnectMode.UCX);
+            EnumSetting.of(CONNECT_MODE_PROPERTY, UcxConnectMode.class, UcxConnectMode.UCX);
     /** {@code null} if the property is not set. */
-    static final UcxPlainPeers PLAIN_PEERS = constant(UcxPlainPeers.class, PLAIN_PEERS_PROPERTY, null);
+    static final UcxPlainPeers PLAIN_PEERS = EnumSetting.of(PLAIN_PEERS_PROPERTY, UcxPlainPeers.class, null);
 
     /** Whose servers are asked by clients that are told {@link UcxConnectMode#ANNOUNCED}. */
-    static final Networks NETWORKS = networks(SystemPropertyUtil.get(NETWORKS_PROPERTY));
+    static final Networks NETWORKS = parsed(NETWORKS_PROPERTY, Networks::parse, Networks.NONE);
 
     /** Read when the first channel is made. */
     private static final class Secret {
@@ -37,32 +37,12 @@ final class ConfiguredDefaults {
     private ConfiguredDefaults() {
     }
 
-    private static LaneSet lanes(String text) {
-        try {
-            return text == null ? LaneSet.DEFAULT : LaneSet.parse(text);
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(LANES_PROPERTY + ": " + e.getMessage(), e);
-        }
-    }
-
-    private static Networks networks(String text) {
-        try {
-            return text == null ? Networks.NONE : Networks.parse(text);
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(NETWORKS_PROPERTY + ": " + e.getMessage(), e);
-        }
-    }
-
-    private static <E extends Enum<E>> E constant(Class<E> type, String property, E otherwise) {
+    private static <T> T parsed(String property, Function<String, T> parser, T byDefault) {
         String text = SystemPropertyUtil.get(property);
-        if (text == null) {
-            return otherwise;
-        }
         try {
-            return Enum.valueOf(type, text.strip().toUpperCase(Locale.ROOT));
+            return text == null ? byDefault : parser.apply(text);
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(property + ": " + text + " (expected: one of "
-                    + Arrays.toString(type.getEnumConstants()) + ')', e);
+            throw new IllegalArgumentException(property + ": " + e.getMessage(), e);
         }
     }
 

@@ -35,10 +35,8 @@ import java.util.concurrent.TimeUnit;
  */
 abstract class Opening implements SocketWatcher, Handshake.Owner {
 
-    static final String PEER_TIMEOUT_PROPERTY = "io.github.nettyucx.peerTimeoutSeconds";
-    private static final int MAX_PEER_TIMEOUT_SECONDS = 32767;
     static final IntSetting PEER_TIMEOUT_SETTING =
-            IntSetting.of(PEER_TIMEOUT_PROPERTY, 30, Opening::checkedPeerTimeout);
+            IntSetting.of("io.github.nettyucx.peerTimeoutSeconds", 30, 0, 32767, "seconds, 0 for no limit");
     private static final int PEER_TIMEOUT_SECONDS = PEER_TIMEOUT_SETTING.value();
 
     private static final int FIRST_CAPACITY = 512;
@@ -67,15 +65,6 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
     Opening(UcxSocketChannel channel, LoopLanes loop) {
         this.channel = channel;
         this.loop = loop;
-    }
-
-    /** @throws IllegalArgumentException if out of range */
-    static int checkedPeerTimeout(int seconds) {
-        if (seconds < 0 || seconds > MAX_PEER_TIMEOUT_SECONDS) {
-            throw new IllegalArgumentException(PEER_TIMEOUT_PROPERTY + ": " + seconds + " (expected: 0 to "
-                    + MAX_PEER_TIMEOUT_SECONDS + " seconds, 0 for no limit)");
-        }
-        return seconds;
     }
 
     final boolean isOver() {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
-import io.netty.util.internal.SystemPropertyUtil;
+import io.github.nettyucx.worker.EnumSetting;
+import io.github.nettyucx.worker.IntSetting;
 
-import java.util.Arrays;
-import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -28,10 +27,6 @@ public enum UcxWaitStrategy {
      */
     ADAPTIVE;
 
-    private static final String PROPERTY = "io.github.nettyucx.waitStrategy";
-
-    private static final String SPIN_PROPERTY = "io.github.nettyucx.spinMicros";
-
     /**
      * The strategy of groups that are not told which to use: that of the system property
      * {@code io.github.nettyucx.waitStrategy} ({@code BUSY_SPIN}, {@code PARK} or {@code ADAPTIVE}, in any case), or
@@ -40,31 +35,18 @@ public enum UcxWaitStrategy {
      * @throws IllegalArgumentException if the property names no strategy
      */
     public static UcxWaitStrategy byDefault() {
-        String name = SystemPropertyUtil.get(PROPERTY);
-        if (name == null) {
-            return ADAPTIVE;
-        }
-        for (UcxWaitStrategy strategy : values()) {
-            if (strategy.name().equals(name.strip().toUpperCase(Locale.ROOT))) {
-                return strategy;
-            }
-        }
-        throw new IllegalArgumentException("system property " + PROPERTY + " is '" + name + "'; expected one of "
-                + Arrays.toString(values()));
+        return EnumSetting.of("io.github.nettyucx.waitStrategy", UcxWaitStrategy.class, ADAPTIVE);
     }
 
     /**
      * How long {@link #ADAPTIVE} looks for work before it sleeps, in nanoseconds. Read for each loop: a class that
      * failed to initialize would say what is wrong only once.
      *
-     * @throws IllegalArgumentException if the property is out of range
+     * @throws IllegalArgumentException if the property is no number, or out of range
      */
     static long spinNanos() {
-        long micros = SystemPropertyUtil.getLong(SPIN_PROPERTY, 20);
-        if (micros < 0 || micros > TimeUnit.SECONDS.toMicros(1)) {
-            throw new IllegalArgumentException("system property " + SPIN_PROPERTY + " is " + micros
-                    + "; expected microseconds from 0 to 1000000");
-        }
-        return TimeUnit.MICROSECONDS.toNanos(micros);
+        IntSetting micros = IntSetting.of("io.github.nettyucx.spinMicros", 20, 0, 1_000_000, "microseconds");
+        micros.check();
+        return TimeUnit.MICROSECONDS.toNanos(micros.value());
     }
 }

@@ -16,23 +16,20 @@ import io.netty.channel.FileRegion;
  */
 final class Gathering implements ChannelOutboundBuffer.MessageProcessor {
 
-    static final String ZERO_COPY_PROPERTY = "io.github.nettyucx.zeroCopyMin";
-
     /**
      * From this size on a buffer is sent from where it lies, even if others wait behind it, in bytes. What is smaller has
      * to fit into a send buffer.
      */
-    static final IntSetting ZERO_COPY_SETTING = IntSetting.of(ZERO_COPY_PROPERTY, 8 * 1024,
-            bytes -> checkedZeroCopyMin(bytes, SendBufferPool.CAPACITY));
-
-    static final String REGISTRATION_PROPERTY = "io.github.nettyucx.registrationMin";
+    static final IntSetting ZERO_COPY_SETTING = IntSetting.of("io.github.nettyucx.zeroCopyMin", 8 * 1024, 1,
+            SendBufferPool.CAPACITY, "bytes, which is what a send buffer has room for, see "
+                    + SendBufferPool.CAPACITY_PROPERTY);
 
     /**
      * On links that need registered memory: what is smaller is copied into a send buffer, which is registered, and what
      * is not is registered where it lies, for the one send, in bytes.
      */
     static final IntSetting REGISTRATION_SETTING =
-            IntSetting.of(REGISTRATION_PROPERTY, 64 * 1024, Gathering::checkedRegistrationMin);
+            IntSetting.of("io.github.nettyucx.registrationMin", 64 * 1024, 0, Integer.MAX_VALUE, "bytes");
 
     private final SendBufferPool pool;
     /** Smaller pieces are copied even if they are alone. */
@@ -56,23 +53,6 @@ final class Gathering implements ChannelOutboundBuffer.MessageProcessor {
         this.pool = pool;
         copiedBelow = pool.registered() == null ? 0 : REGISTRATION_SETTING.value();
         zeroCopyMin = Math.max(ZERO_COPY_SETTING.value(), copiedBelow);
-    }
-
-    /** @throws IllegalArgumentException if the two sizes do not go together */
-    static int checkedZeroCopyMin(int bytes, int sendBufferSize) {
-        if (bytes < 1 || bytes > sendBufferSize) {
-            throw new IllegalArgumentException(ZERO_COPY_PROPERTY + ": " + bytes + " (expected: 1 to " + sendBufferSize
-                    + " bytes, which is what a send buffer has room for, see " + SendBufferPool.CAPACITY_PROPERTY + ')');
-        }
-        return bytes;
-    }
-
-    /** @throws IllegalArgumentException if it is negative */
-    static int checkedRegistrationMin(int bytes) {
-        if (bytes < 0) {
-            throw new IllegalArgumentException(REGISTRATION_PROPERTY + ": " + bytes + " (expected: >= 0 bytes)");
-        }
-        return bytes;
     }
 
     /**

@@ -12,12 +12,10 @@ import java.util.Queue;
  */
 final class ReceivePool {
 
-    static final String SIZE_PROPERTY = "io.github.nettyucx.receivePoolSize";
-
     static final int PAGE = 8 * 1024;
-    private static final int MAX_SIZE = 1024 * 1024 * 1024;
 
-    static final IntSetting SIZE_SETTING = IntSetting.of(SIZE_PROPERTY, 4 * 1024 * 1024, ReceivePool::checkedSize);
+    static final IntSetting SIZE_SETTING = IntSetting.orZero("io.github.nettyucx.receivePoolSize", 4 * 1024 * 1024,
+            PAGE, 1024 * 1024 * 1024, "bytes");
 
     /** Of the pool, in bytes; 0 for none. */
     static final int SIZE = SIZE_SETTING.value();
@@ -31,15 +29,6 @@ final class ReceivePool {
     /** Those used last, by their first page. */
     private final ReceiveBuffer[] buffers;
     private final Queue<ReceiveBuffer> returned;
-
-    /** @throws IllegalArgumentException if the size makes no sense */
-    static int checkedSize(int bytes) {
-        if (bytes != 0 && (bytes < PAGE || bytes > MAX_SIZE)) {
-            throw new IllegalArgumentException(SIZE_PROPERTY + ": " + bytes + " (expected: 0, or " + PAGE + " to "
-                    + MAX_SIZE + " bytes)");
-        }
-        return bytes;
-    }
 
     ReceivePool(MemorySlab slab) {
         this.slab = slab;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.worker;
 
-import java.util.Arrays;
-import java.util.List;
 import java.util.Locale;
 
 /**
@@ -18,19 +16,7 @@ enum Registration {
 
     static final String PROPERTY = "io.github.nettyucx.registration";
 
-    static final Registration CONFIGURED = of(System.getProperty(PROPERTY, "auto"));
-
-    /** @throws IllegalArgumentException if there is none of that name */
-    static Registration of(String name) {
-        for (Registration registration : values()) {
-            if (registration.toString().equals(name.strip().toLowerCase(Locale.ROOT))) {
-                return registration;
-            }
-        }
-        List<String> names = Arrays.stream(values()).map(Registration::toString).toList();
-        throw new IllegalArgumentException(PROPERTY + ": " + name + " (expected: one of " + String.join(", ", names)
-                + ')');
-    }
+    static final Registration CONFIGURED = EnumSetting.of(PROPERTY, Registration.class, AUTO);
 
     boolean appliesTo(LinkKind kind) {
         return this == ALWAYS || this == AUTO && kind == LinkKind.RDMA;

@@ -13,11 +13,8 @@ public final class SendBufferPool {
 
     public static final String CAPACITY_PROPERTY = "io.github.nettyucx.sendBufferSize";
 
-    private static final int MIN_CAPACITY = 4 * 1024;
-    private static final int MAX_CAPACITY = 16 * 1024 * 1024;
-
     static final IntSetting CAPACITY_SETTING =
-            IntSetting.of(CAPACITY_PROPERTY, 64 * 1024, SendBufferPool::checkedCapacity);
+            IntSetting.of(CAPACITY_PROPERTY, 64 * 1024, 4 * 1024, 16 * 1024 * 1024, "bytes");
 
     /** Of each buffer, in bytes. */
     public static final int CAPACITY = CAPACITY_SETTING.value();
@@ -34,15 +31,6 @@ public final class SendBufferPool {
     private final RegisteredMemory registered;
     private int slabs;
     private boolean closed;
-
-    /** @throws IllegalArgumentException if the size makes no sense */
-    static int checkedCapacity(int bytes) {
-        if (bytes < MIN_CAPACITY || bytes > MAX_CAPACITY) {
-            throw new IllegalArgumentException(CAPACITY_PROPERTY + ": " + bytes + " (expected: " + MIN_CAPACITY + " to "
-                    + MAX_CAPACITY + " bytes)");
-        }
-        return bytes;
-    }
 
     /** Of memory that is not registered. */
     public SendBufferPool(Counters<WorkerCounter> counters) {

@@ -238,8 +238,8 @@ class OptionTest {
 
     @Test
     void aSpinTimeOutOfRangeIsTold() {
-        assertBadProperty("io.github.nettyucx.spinMicros", "-1", "microseconds from 0 to 1000000");
-        assertBadProperty("io.github.nettyucx.spinMicros", "1000001", "microseconds from 0 to 1000000");
+        assertBadProperty("io.github.nettyucx.spinMicros", "-1", "0 to 1000000 microseconds");
+        assertBadProperty("io.github.nettyucx.spinMicros", "1000001", "0 to 1000000 microseconds");
     }
 
     private static void assertBadProperty(String name, String value, String expected) {

@@ -120,7 +120,7 @@ class ProcessSettingsTest {
         "zeroCopyMin=65537 | zeroCopyMin: 65537 (expected: 1 to 65536 bytes",
         "sendBufferSize=1 | sendBufferSize: 1 (expected: 4096 to 16777216 bytes)",
         "receivePoolSize=7 | receivePoolSize: 7 (expected: 0, or 8192 to 1073741824 bytes)",
-        "registrationMin=-1 | registrationMin: -1 (expected: >= 0 bytes)",
+        "registrationMin=-1 | registrationMin: -1 (expected: 0 to 2147483647 bytes)",
         "peerTimeoutSeconds=-1 | peerTimeoutSeconds: -1 (expected: 0 to 32767 seconds",
         "peerTimeoutSeconds=1m | peerTimeoutSeconds: '1m' (expected: a whole number)",
     })
