@@ -270,7 +270,7 @@ public final class MemoryAccess {
         Operation operation = operations.find(number);
         if (operation == null || operation.done || operation.kind == FLUSH || operation.kind == MemoryFrame.NOTIFY
                 || operation.request != 0) {
-            exchange.discard(message);
+            port.discard(message);
             throw new ProtocolException("the peer answered operation " + number + ", which is not under way");
         }
         return operation;
@@ -281,7 +281,7 @@ public final class MemoryAccess {
     void answered(int number, long message, long length) throws ProtocolException {
         Operation operation = waiting(number, message);
         if (length == 0) {
-            exchange.discard(message);
+            port.discard(message);
             if (operation.kind != MemoryFrame.PUT && !(operation.kind == MemoryFrame.GET && operation.length == 0)) {
                 throw new ProtocolException("the peer answered operation " + number + " without a word");
             }
@@ -289,7 +289,7 @@ public final class MemoryAccess {
             return;
         }
         if (length < MemoryFrame.ANSWER_LENGTH || length > MemoryFrame.MAX_LENGTH) {
-            exchange.discard(message);
+            port.discard(message);
             throw new ProtocolException("the peer sent an answer of " + length + " bytes; expected 0 or "
                     + MemoryFrame.ANSWER_LENGTH + " to " + MemoryFrame.MAX_LENGTH);
         }
@@ -303,7 +303,7 @@ public final class MemoryAccess {
     void got(int number, long message, long length) throws ProtocolException {
         Operation operation = waiting(number, message);
         if (operation.kind != MemoryFrame.GET || length != operation.length) {
-            exchange.discard(message);
+            port.discard(message);
             throw new ProtocolException("the peer sent " + length + " bytes of memory for operation " + number
                     + ", which did not ask for them");
         }
@@ -331,7 +331,7 @@ public final class MemoryAccess {
         try {
             return target.alloc().directBuffer(length);
         } catch (OutOfMemoryError e) {
-            exchange.discard(message);
+            port.discard(message);
             throw e;
         }
     }

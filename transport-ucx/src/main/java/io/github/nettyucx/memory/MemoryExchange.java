@@ -94,7 +94,7 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     @Override
     public void onMessage(int type, int value, long message, long length) throws ProtocolException {
         if (end != null) {
-            discard(message);
+            port.discard(message);
         } else {
             switch (type) {
                 case Tag.MEMORY_REQUEST -> serving.requested(value, message, length);
@@ -102,7 +102,7 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
                 case Tag.MEMORY_ANSWER -> access.answered(value, message, length);
                 case Tag.MEMORY_GET -> access.got(value, message, length);
                 default -> {
-                    discard(message);
+                    port.discard(message);
                     if (length != 0) {
                         throw new ProtocolException("the peer sent " + length + " bytes with a message of type " + type
                                 + "; expected none");
@@ -177,7 +177,7 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         try {
             return frames.acquire();
         } catch (OutOfMemoryError e) {
-            discard(message);
+            port.discard(message);
             throw e;
         }
     }
@@ -234,14 +234,6 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     void failed(int status) {
         if (failure == 0) {
             failure = status;
-        }
-    }
-
-    /** Receives nothing of a message. */
-    void discard(long message) {
-        long request = port.receive(message, 0, 0);
-        if (request > 0) {
-            port.abandon(request, null);
         }
     }
 

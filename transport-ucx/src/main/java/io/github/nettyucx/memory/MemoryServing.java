@@ -82,17 +82,17 @@ final class MemoryServing {
 
     void requested(int number, long message, long length) throws ProtocolException {
         if (length < MemoryFrame.REQUEST_LENGTH || length > MemoryFrame.MAX_LENGTH) {
-            exchange.discard(message);
+            port.discard(message);
             throw new ProtocolException("the peer sent a request of " + length + " bytes; expected "
                     + MemoryFrame.REQUEST_LENGTH + " to " + MemoryFrame.MAX_LENGTH);
         }
         if (!hasRoom()) {
-            exchange.discard(message);
+            port.discard(message);
             throw new ProtocolException("the peer has more than " + MemoryFrame.MAX_UNTAKEN
                     + " requests whose answers it has not taken");
         }
         if (isWaitingForBytes()) {
-            exchange.discard(message);
+            port.discard(message);
             throw missing();
         }
         int frame = exchange.frameFor(message);
@@ -140,7 +140,7 @@ final class MemoryServing {
         boolean expected = job != null && job.number == number
                 && (job.state == Job.State.WAITING || job.state == Job.State.ARRIVING && job.message == 0);
         if (!expected) {
-            exchange.discard(message);
+            port.discard(message);
             throw new ProtocolException("the peer sent bytes of a put that it has not requested");
         }
         if (job.state == Job.State.ARRIVING) {
@@ -154,11 +154,11 @@ final class MemoryServing {
 
     private void receiveBytes(Job job, long message, long length) throws ProtocolException {
         if (length != job.length) {
-            exchange.discard(message);
+            port.discard(message);
             throw new ProtocolException("the peer sent " + length + " bytes for a put of " + job.length);
         }
         if (job.refusal != null) {
-            exchange.discard(message);
+            port.discard(message);
             job.state = Job.State.READY;
             return;
         }
@@ -468,7 +468,7 @@ final class MemoryServing {
                 ? job.opening.region.memory() : exchange.frames().retained(job.frame)));
         for (Job job : jobs) {
             if (job.message != 0) {
-                exchange.discard(job.message);
+                port.discard(job.message);
             }
         }
         jobs.clear();

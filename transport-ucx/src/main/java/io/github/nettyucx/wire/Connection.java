@@ -104,7 +104,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
     @Override
     public void onMessage(long tag, long message, long length) {
         if (!isAlive()) {
-            discard(message);
+            port.discard(message);
             return;
         }
         try {
@@ -114,7 +114,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
             } else if (type >= Tag.MEMORY_REQUEST && type <= Tag.MEMORY_REVOKED && memory != null) {
                 memory.onMessage(type, Tag.value(tag), message, length);
             } else {
-                discard(message);
+                port.discard(message);
                 control(type, Tag.value(tag), length);
             }
         } catch (ProtocolException e) {
@@ -167,13 +167,6 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
             throw new ProtocolException("the peer granted " + granted + " bytes, more than its window has");
         }
         listener.outputReady();
-    }
-
-    private void discard(long message) {
-        long request = port.receive(message, 0, 0);
-        if (request > 0) {
-            port.abandon(request, null);
-        }
     }
 
     private void acknowledgeIfComplete() {

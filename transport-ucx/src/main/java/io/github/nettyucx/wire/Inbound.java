@@ -97,19 +97,19 @@ public final class Inbound {
 
     void data(long message, long length, boolean wanted, Allocation stash) throws ProtocolException {
         if (state == State.FAILED) {
-            drop(message);
+            port.discard(message);
             return;
         }
         try {
             charge(length);
             makeRoom();
         } catch (ProtocolException | OutOfMemoryError e) {
-            drop(message);
+            port.discard(message);
             throw e;
         }
         traffic.arrived((int) length);
         if (state == State.DISCARDING) {
-            drop(message);
+            port.discard(message);
             owed += (int) length + Limits.MESSAGE_CHARGE;
         } else if (size >= (wanted ? HELD_LIMIT_READING : HELD_LIMIT_PAUSED)) {
             stash(message, (int) length, stash);
@@ -135,13 +135,6 @@ public final class Inbound {
                     + " bytes more than its credit allows (window: " + window + " bytes)");
         }
         spent = (int) total;
-    }
-
-    private void drop(long message) {
-        long request = port.receive(message, 0, 0);
-        if (request > 0) {
-            port.abandon(request, null);
-        }
     }
 
     private void stash(long message, int length, Allocation allocation) {
@@ -470,7 +463,7 @@ public final class Inbound {
             allocated -= buffers[index].capacity();
         }
         switch (kinds[index]) {
-            case HELD -> drop(handles[index]);
+            case HELD -> port.discard(handles[index]);
             case RECEIVING -> {
                 receiving--;
                 port.abandon(handles[index], buffers[index]);

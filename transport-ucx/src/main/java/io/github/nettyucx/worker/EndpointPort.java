@@ -50,6 +50,14 @@ public interface EndpointPort {
      */
     void abandon(long request, ReferenceCounted owner);
 
+    /** Receives a message for nobody: its bytes are dropped. */
+    default void discard(long message) {
+        long request = receive(message, 0, 0);
+        if (request > 0) {
+            abandon(request, null);
+        }
+    }
+
     /**
      * Attaches memory of the peer's, which both processes then see.
      *
