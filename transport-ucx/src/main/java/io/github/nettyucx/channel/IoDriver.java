@@ -120,8 +120,8 @@ public final class IoDriver {
     /** Takes note of a channel that is being registered with the loop, until the registration is cancelled. */
     public LoopRegistration register(Channel channel) {
         channels.add(channel);
-        if (channel instanceof CountedChannel counted) {
-            counted.countBy(counters);
+        if (channel instanceof UcxSocketChannel socket) {
+            socket.countBy(counters);
         }
         return new LoopRegistration() {
 

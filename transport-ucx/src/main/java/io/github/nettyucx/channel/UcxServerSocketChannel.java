@@ -29,7 +29,7 @@ import java.util.concurrent.TimeUnit;
 // RecvByteBufAllocator.Handle is deprecated for users, not for transports.
 @SuppressWarnings("deprecation")
 public final class UcxServerSocketChannel extends AbstractUcxChannel
-        implements ServerSocketChannel, CountedChannel, SocketWatcher {
+        implements ServerSocketChannel, SocketWatcher {
 
     private enum State {
         UNBOUND, LISTENING, CLOSED
@@ -88,11 +88,6 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
         public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
             safeSetFailure(promise, new UnsupportedOperationException("a server channel does not connect"));
         }
-    }
-
-    @Override
-    public void countBy(LoopCounters loop) {
-        // Its children count for themselves.
     }
 
     @Override

@@ -32,7 +32,7 @@ import java.util.concurrent.Executor;
  * <p>
  * The threads' rules are Netty's: every method may be called from any thread.
  */
-public final class UcxSocketChannel extends AbstractUcxStreamChannel implements CountedChannel {
+public final class UcxSocketChannel extends AbstractUcxStreamChannel {
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(UcxSocketChannel.class);
 
@@ -127,8 +127,8 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel implements 
 
     // ------------------------------------------------------------------------------------------- opening
 
-    @Override
-    public void countBy(LoopCounters counters) {
+    /** It is being registered with a loop that has these counters. */
+    void countBy(LoopCounters counters) {
         metrics.countBy(counters);
     }
 
