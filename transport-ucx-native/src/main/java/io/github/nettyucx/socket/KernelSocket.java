@@ -26,7 +26,7 @@ import java.net.UnknownHostException;
  *
  * <p>Only one thread at a time may use it.
  */
-public final class KernelSocket implements AutoCloseable {
+public final class KernelSocket implements DatagramPort, StreamEnd, AutoCloseable {
     private static final int CLOSED = -1;
     private static final int FLAGS = SocketConstants.SOCK_NONBLOCK | SocketConstants.SOCK_CLOEXEC;
     private static final int NO_SIGNAL = SocketConstants.MSG_NOSIGNAL;
@@ -243,6 +243,11 @@ public final class KernelSocket implements AutoCloseable {
         return receive(address, length, SocketConstants.MSG_PEEK);
     }
 
+    @Override
+    public int peek() {
+        return peek(CallState.current().address(CallState.STRUCT), 1);
+    }
+
     /** As {@link #receive(long, int)}, and throws the bytes of the stream away, which takes no memory (tcp(7), MSG_TRUNC). */
     public int discard(int length) {
         return receive(0, length, SocketConstants.MSG_TRUNC);
@@ -375,7 +380,7 @@ public final class KernelSocket implements AutoCloseable {
         return state.memory.get(JAVA_INT, CallState.STRUCT);
     }
 
-    /** {@link #close()} then sends a reset, and no end of the stream; what was not yet sent is thrown away. */
+    @Override
     public void resetOnClose() throws IOException {
         CallState state = CallState.current();
         state.memory.set(JAVA_INT, CallState.STRUCT + Linger.ONOFF, 1);
@@ -394,13 +399,11 @@ public final class KernelSocket implements AutoCloseable {
         }
     }
 
-    /**
-     * Sends a datagram.
-     *
-     * @return its length, or the negative error number: {@code -EDESTADDRREQ} for an unresolved address,
-     *         {@code -EAFNOSUPPORT} for an IPv6 one on an IPv4 socket
-     */
+    @Override
     public int sendTo(long address, int length, InetSocketAddress remote) {
+        if (remote == null) {
+            return send(address, length);
+        }
         CallState state = CallState.current();
         long n = encode(state, remote);
         if (n < 0) {
@@ -423,11 +426,7 @@ public final class KernelSocket implements AutoCloseable {
         }
     }
 
-    /**
-     * Takes a datagram; what {@code length} has no room for is lost.
-     *
-     * @return its length, which may be 0, or the negative error number
-     */
+    @Override
     public int receiveFrom(long address, int length) {
         CallState state = CallState.current();
         long n;
@@ -442,7 +441,7 @@ public final class KernelSocket implements AutoCloseable {
         return (int) n;
     }
 
-    /** Who has sent what {@link #receiveFrom} took last; {@code null} before. */
+    @Override
     public InetSocketAddress lastSender() {
         return lastSender;
     }

@@ -99,7 +99,7 @@ final class ChannelInput implements Runnable, Allocation {
     void shutdown() {
         if (state == State.OPEN) {
             state = State.SHUTDOWN;
-            lane.endInput();
+            lane.discardInput();
             schedule();
         }
     }

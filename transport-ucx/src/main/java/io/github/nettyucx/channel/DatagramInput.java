@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.socket.DatagramPort;
 import io.github.nettyucx.socket.Errno;
 import io.github.nettyucx.worker.BufferAddress;
 import io.netty.buffer.ByteBuf;
@@ -145,7 +146,7 @@ final class DatagramInput {
     private int receive(DatagramPort port, long address, int room) {
         int received;
         do {
-            received = port.receive(address, room);
+            received = port.receiveFrom(address, room);
         } while (received >= 0 && onlyFrom != null && !onlyFrom.equals(port.lastSender()));
         return received;
     }

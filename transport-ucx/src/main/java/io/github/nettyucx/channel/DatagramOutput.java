@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.lane.Written;
+import io.github.nettyucx.socket.DatagramPort;
 import io.github.nettyucx.socket.Errno;
 import io.github.nettyucx.worker.BufferAddress;
 import io.netty.buffer.ByteBuf;
@@ -29,16 +31,6 @@ final class DatagramOutput {
         OPEN,
         /** It had no room for the last one. */
         FULL
-    }
-
-    /** How a write has ended. */
-    enum Written {
-        /** All has been sent, or has failed. */
-        DRAINED,
-        /** There is more than may be sent at once. */
-        AGAIN,
-        /** The socket has no room; {@link #roomHasCome()} will tell. */
-        WAITING
     }
 
     private static final String EXPECTED_TYPES =
@@ -134,7 +126,7 @@ final class DatagramOutput {
             return;
         }
         int length = content.readableBytes();
-        int sent = port.send(BufferAddress.of(content, content.readerIndex(), length), length, recipient);
+        int sent = port.sendTo(BufferAddress.of(content, content.readerIndex(), length), length, recipient);
         if (sent >= 0) {
             in.remove();
         } else if (sent == -Errno.EAGAIN) {

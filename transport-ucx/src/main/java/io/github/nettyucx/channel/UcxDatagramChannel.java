@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.lane.Written;
+import io.github.nettyucx.socket.DatagramPort;
 import io.github.nettyucx.socket.Epoll;
 import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.worker.ProgressEngine;
@@ -292,7 +294,7 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
                 fresh.close();
                 throw t;
             }
-            port = DatagramPort.of(fresh);
+            port = fresh;
         }
         return socket;
     }
@@ -417,13 +419,13 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
                 return;
             }
         }
-        DatagramOutput.Written written = output.write(in, port, state == State.CONNECTED, maxMessagesPerWrite());
+        Written written = output.write(in, port, state == State.CONNECTED, maxMessagesPerWrite());
         if (watch == null) {
             // Closed by whoever was told of a promise.
             return;
         }
-        watch.awaitRoom(written == DatagramOutput.Written.WAITING);
-        if (written == DatagramOutput.Written.AGAIN) {
+        watch.awaitRoom(written == Written.WAITING);
+        if (written == Written.AGAIN) {
             watch.schedule();
         }
     }

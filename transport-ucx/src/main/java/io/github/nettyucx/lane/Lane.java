@@ -56,11 +56,8 @@ public interface Lane extends SocketWatcher {
     /** Tells whether the application waits for bytes. */
     void wanted(boolean wanted);
 
-    /** Nobody reads any more: what has come and what will come is thrown away. */
+    /** Nobody reads any more, though the application may go on to write: what has come and will come is thrown away. */
     void discardInput();
-
-    /** The same by the application's own wish, while it goes on to write. */
-    void endInput();
 
     /** The application has closed its channel: of this lane it wants nothing any more but that the peer sees the end. */
     default void leave() {

@@ -5,6 +5,7 @@ import io.github.nettyucx.handshake.Hello;
 import io.github.nettyucx.handshake.LaneKind;
 import io.github.nettyucx.memory.MemoryExchange;
 import io.github.nettyucx.socket.Errno;
+import io.github.nettyucx.socket.StreamEnd;
 import io.github.nettyucx.wire.CloseReason;
 import io.github.nettyucx.wire.Connection;
 import io.github.nettyucx.wire.ConnectionListener;
@@ -35,7 +36,7 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
 
     private final LaneKind kind;
     private final LinkTable.Half half;
-    private final ControlSocket control;
+    private final StreamEnd control;
     private final Connection connection;
     private final LinkOutput output;
     private final LinkMemory memory;
@@ -53,7 +54,7 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
      * @param half    pinned; this lane lets go of it when it is closed
      * @param control that tells by its end that the peer has gone
      */
-    LinkLane(LaneKind kind, LinkTable.Half half, ControlSocket control, ConnectionLimits limits,
+    LinkLane(LaneKind kind, LinkTable.Half half, StreamEnd control, ConnectionLimits limits,
              SendBufferPool sendBuffers, Allocation stash, Traffic traffic) {
         this.kind = kind;
         this.half = half;
@@ -239,11 +240,6 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
 
     @Override
     public void discardInput() {
-        connection.discardInput();
-    }
-
-    @Override
-    public void endInput() {
         connection.discardInput();
     }
 

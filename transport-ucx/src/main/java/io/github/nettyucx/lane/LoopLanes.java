@@ -156,7 +156,7 @@ public final class LoopLanes implements AutoCloseable {
 
     private LinkLane newLinkLane(LaneKind kind, LinkTable.Half half, KernelSocket control, ConnectionLimits limits,
                                  Allocation stash, Traffic traffic) {
-        return new LinkLane(kind, half, ControlSocket.of(control), limits, engine.sendBuffers(UcxLinks.kindOf(kind)),
+        return new LinkLane(kind, half, control, limits, engine.sendBuffers(UcxLinks.kindOf(kind)),
                 stash, traffic);
     }
 

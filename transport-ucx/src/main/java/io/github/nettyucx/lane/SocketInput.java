@@ -140,7 +140,7 @@ final class SocketInput {
     private void peek() {
         if (readable && state == State.OPEN) {
             // Any memory will do for one byte.
-            int found = socket.peek(engine.ioVector().address(), 1);
+            int found = socket.peek();
             if (found <= 0) {
                 emptied(found);
             }

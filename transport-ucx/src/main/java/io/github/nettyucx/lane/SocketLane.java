@@ -196,17 +196,12 @@ public final class SocketLane implements Lane {
         input.wanted(wanted);
     }
 
-    @Override
-    public void discardInput() {
-        input.discard();
-    }
-
     /**
      * {@inheritDoc} The socket's own receiving side stays open: a kernel accepts bytes after it has been shut down, too,
      * and does not tell of the peer's end any more.
      */
     @Override
-    public void endInput() {
+    public void discardInput() {
         input.discard();
     }
 

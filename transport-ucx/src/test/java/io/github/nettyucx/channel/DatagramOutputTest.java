@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
-import io.github.nettyucx.channel.DatagramOutput.Written;
+import io.github.nettyucx.lane.Written;
+import io.github.nettyucx.socket.DatagramPort;
 import io.github.nettyucx.socket.Errno;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -52,7 +53,7 @@ class DatagramOutputTest {
         final List<String> sent = new ArrayList<>();
 
         @Override
-        public int receive(long address, int length) {
+        public int receiveFrom(long address, int length) {
             throw new AssertionError("reads");
         }
 
@@ -62,7 +63,7 @@ class DatagramOutputTest {
         }
 
         @Override
-        public int send(long address, int length, InetSocketAddress remote) {
+        public int sendTo(long address, int length, InetSocketAddress remote) {
             Integer answer = answers.poll();
             if (answer != null && answer != 0) {
                 return answer;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.socket.DatagramPort;
 import io.github.nettyucx.socket.Errno;
 import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.socket.SocketSetting;
@@ -323,8 +324,8 @@ class DatagramSocketTest extends DatagramChannels {
     private static DatagramPort fullFor(DatagramPort reading) {
         return new DatagramPort() {
             @Override
-            public int receive(long address, int length) {
-                return reading.receive(address, length);
+            public int receiveFrom(long address, int length) {
+                return reading.receiveFrom(address, length);
             }
 
             @Override
@@ -333,7 +334,7 @@ class DatagramSocketTest extends DatagramChannels {
             }
 
             @Override
-            public int send(long address, int length, InetSocketAddress remote) {
+            public int sendTo(long address, int length, InetSocketAddress remote) {
                 return -Errno.EAGAIN;
             }
         };

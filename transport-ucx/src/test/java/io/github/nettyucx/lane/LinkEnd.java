@@ -10,6 +10,7 @@ import io.github.nettyucx.handshake.Outcome;
 import io.github.nettyucx.handshake.ServerHandshake;
 import io.github.nettyucx.handshake.Terms;
 import io.github.nettyucx.socket.Errno;
+import io.github.nettyucx.socket.StreamEnd;
 import io.github.nettyucx.wire.Traffic;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -24,7 +25,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** One side of a connection of a {@link LinkWorld}: what a channel would do, and its end of the control socket. */
-final class LinkEnd implements Handshake.Owner, ControlSocket, LaneListener {
+final class LinkEnd implements Handshake.Owner, StreamEnd, LaneListener {
 
     private static final int LARGE_WINDOW = 64 * 1024;
     private static final int SMALL_WINDOW = 4 * 1024;

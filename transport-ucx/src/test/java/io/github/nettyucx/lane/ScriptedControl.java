@@ -2,11 +2,12 @@
 package io.github.nettyucx.lane;
 
 import io.github.nettyucx.socket.Errno;
+import io.github.nettyucx.socket.StreamEnd;
 
 import java.io.IOException;
 
 /** A control socket that tells what a test has it tell. */
-final class ScriptedControl implements ControlSocket {
+final class ScriptedControl implements StreamEnd {
 
     int peeked = -Errno.EAGAIN;
     int resets;

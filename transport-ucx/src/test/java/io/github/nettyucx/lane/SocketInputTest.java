@@ -324,7 +324,7 @@ class SocketInputTest {
         try (LanePair small = new LanePair(8 * 1024, 8 * 1024)) {
             LaneEnd sending = small.nearLane();
             LaneEnd end = small.farLane(Unpooled.directBuffer().writeBytes(HELLO));
-            end.lane.endInput();
+            end.lane.discardInput();
             assertFalse(end.lane.isReadable());
             sendAll(small, sending);
             assertFalse(end.lane.isReadable());

@@ -244,7 +244,7 @@ class SocketLaneEndTest {
         end.lane.wanted(false);
         end.lane.wanted(true);
         end.lane.discardInput();
-        end.lane.endInput();
+        end.lane.discardInput();
         end.lane.finish(true);
         end.lane.close(true);
         assertEquals(0, end.losses);
