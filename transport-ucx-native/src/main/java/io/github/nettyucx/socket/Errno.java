@@ -11,35 +11,24 @@ import java.net.SocketException;
 /**
  * Linux's error numbers, the same on x86-64 and aarch64, their texts, and the exceptions that they become.
  *
- * <p>Calls nothing in C. Any thread may call.
+ * <p>Any thread may call.
  */
 public final class Errno {
     public static final int EPERM = 1;
-    public static final int ENOENT = 2;
     public static final int EINTR = 4;
     public static final int EIO = 5;
     public static final int EBADF = 9;
     public static final int EAGAIN = 11;
-    public static final int ENOMEM = 12;
     public static final int EACCES = 13;
-    public static final int EFAULT = 14;
-    public static final int EBUSY = 16;
-    public static final int EEXIST = 17;
-    public static final int ENODEV = 19;
     public static final int EINVAL = 22;
-    public static final int ENFILE = 23;
     public static final int EMFILE = 24;
-    public static final int ENOSPC = 28;
     public static final int EPIPE = 32;
     public static final int ENOSYS = 38;
     public static final int ENONET = 64;
     public static final int EPROTO = 71;
-    public static final int ENOTSOCK = 88;
     public static final int EDESTADDRREQ = 89;
     public static final int EMSGSIZE = 90;
     public static final int ENOPROTOOPT = 92;
-    public static final int EPROTONOSUPPORT = 93;
-    public static final int EOPNOTSUPP = 95;
     public static final int EAFNOSUPPORT = 97;
     public static final int EADDRINUSE = 98;
     public static final int EADDRNOTAVAIL = 99;
@@ -48,69 +37,20 @@ public final class Errno {
     public static final int ENETRESET = 102;
     public static final int ECONNABORTED = 103;
     public static final int ECONNRESET = 104;
-    public static final int ENOBUFS = 105;
     public static final int EISCONN = 106;
     public static final int ENOTCONN = 107;
-    public static final int ESHUTDOWN = 108;
     public static final int ETIMEDOUT = 110;
     public static final int ECONNREFUSED = 111;
     public static final int EHOSTDOWN = 112;
     public static final int EHOSTUNREACH = 113;
-    public static final int EALREADY = 114;
     public static final int EINPROGRESS = 115;
 
     private Errno() {
     }
 
-    /** What {@code strerror} says in the locale C, such as "Connection refused"; of an unknown one, "errno 123". */
+    /** What {@code strerror} says in the locale C, such as "Connection refused". */
     public static String text(int errno) {
-        return switch (errno) {
-            case EPERM -> "Operation not permitted";
-            case ENOENT -> "No such file or directory";
-            case EINTR -> "Interrupted system call";
-            case EIO -> "Input/output error";
-            case EBADF -> "Bad file descriptor";
-            case EAGAIN -> "Resource temporarily unavailable";
-            case ENOMEM -> "Cannot allocate memory";
-            case EACCES -> "Permission denied";
-            case EFAULT -> "Bad address";
-            case EBUSY -> "Device or resource busy";
-            case EEXIST -> "File exists";
-            case ENODEV -> "No such device";
-            case EINVAL -> "Invalid argument";
-            case ENFILE -> "Too many open files in system";
-            case EMFILE -> "Too many open files";
-            case ENOSPC -> "No space left on device";
-            case EPIPE -> "Broken pipe";
-            case ENOSYS -> "Function not implemented";
-            case ENONET -> "Machine is not on the network";
-            case EPROTO -> "Protocol error";
-            case ENOTSOCK -> "Socket operation on non-socket";
-            case EDESTADDRREQ -> "Destination address required";
-            case EMSGSIZE -> "Message too long";
-            case ENOPROTOOPT -> "Protocol not available";
-            case EPROTONOSUPPORT -> "Protocol not supported";
-            case EOPNOTSUPP -> "Operation not supported";
-            case EAFNOSUPPORT -> "Address family not supported by protocol";
-            case EADDRINUSE -> "Address already in use";
-            case EADDRNOTAVAIL -> "Cannot assign requested address";
-            case ENETDOWN -> "Network is down";
-            case ENETUNREACH -> "Network is unreachable";
-            case ENETRESET -> "Network dropped connection on reset";
-            case ECONNABORTED -> "Software caused connection abort";
-            case ECONNRESET -> "Connection reset by peer";
-            case ENOBUFS -> "No buffer space available";
-            case EISCONN -> "Transport endpoint is already connected";
-            case ENOTCONN -> "Transport endpoint is not connected";
-            case ESHUTDOWN -> "Cannot send after transport endpoint shutdown";
-            case ETIMEDOUT -> "Connection timed out";
-            case ECONNREFUSED -> "Connection refused";
-            case EHOSTDOWN -> "Host is down";
-            case EHOSTUNREACH -> "No route to host";
-            case EALREADY -> "Operation already in progress";
-            case EINPROGRESS -> "Operation now in progress";
-            default -> "errno " + errno;
-        };
+        return SocketFunctions.errorText(errno);
     }
 
     /**

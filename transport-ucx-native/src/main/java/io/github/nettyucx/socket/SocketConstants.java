@@ -83,6 +83,7 @@ final class SocketConstants {
     static final int F_GETPIPE_SZ = 1032;
     static final int SPLICE_F_MOVE = 1;
     static final int SPLICE_F_NONBLOCK = 2;
+    static final int LC_MESSAGES_MASK = 1 << 5;
 
     private SocketConstants() {
     }

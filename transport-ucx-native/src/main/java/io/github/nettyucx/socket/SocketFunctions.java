@@ -3,8 +3,10 @@ package io.github.nettyucx.socket;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
 
@@ -65,6 +67,25 @@ final class SocketFunctions {
     private static final class Variadic {
         private static final MethodHandle IOCTL = bind("ioctl", SHORT, Linker.Option.firstVariadicArg(2));
         private static final MethodHandle FCNTL = bind("fcntl", SHORT, Linker.Option.firstVariadicArg(2));
+    }
+
+    /** Needed when the first error is told; in the locale C, whatever the process has. */
+    private static final class ErrorText {
+        private static final MethodHandle NEWLOCALE = LINKER.downcallHandle(
+                LINKER.defaultLookup().findOrThrow("newlocale"), SHORT);
+        private static final MethodHandle STRERROR_L = LINKER.downcallHandle(
+                LINKER.defaultLookup().findOrThrow("strerror_l"), SHORT);
+        private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+        private static final long LOCALE = newLocale();
+
+        private static long newLocale() {
+            try (Arena arena = Arena.ofConfined()) {
+                return (long) NEWLOCALE.invokeExact(
+                        (long) SocketConstants.LC_MESSAGES_MASK, arena.allocateFrom("C").address(), 0L);
+            } catch (Throwable t) {
+                throw rethrow(t);
+            }
+        }
     }
 
     private SocketFunctions() {
@@ -238,6 +259,14 @@ final class SocketFunctions {
     static int eventfdWrite(long fd, long value) {
         try {
             return (int) (long) EVENTFD_WRITE.invokeExact(fd, value, 0L);
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    static String errorText(int errno) {
+        try {
+            return ErrorText.ALL.getString((long) ErrorText.STRERROR_L.invokeExact((long) errno, ErrorText.LOCALE, 0L));
         } catch (Throwable t) {
             throw rethrow(t);
         }

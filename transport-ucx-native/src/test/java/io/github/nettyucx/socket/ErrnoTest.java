@@ -34,7 +34,7 @@ class ErrnoTest {
     @Test
     void otherErrorsNameTheCall() {
         check(IOException.class, "listen failed: Invalid argument", "listen", Errno.EINVAL);
-        check(IOException.class, "splice failed: errno 4711", "splice", 4711);
+        check(IOException.class, "splice failed: Unknown error 4711", "splice", 4711);
     }
 
     @Test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.docs;
 
+import io.github.nettyucx.socket.Errno;
+
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -9,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -26,6 +29,8 @@ class TroubleshootingPageTest {
     /** What may stand between two parts of a message, of which the code knows one only when it is run. */
     private static final int LONGEST_GAP = 200;
     private static final int SHORTEST_PROOF = 12;
+    /** Of Linux. */
+    private static final int LAST_ERRNO = 133;
 
     private static List<String> messages(String part) {
         List<String> messages = MESSAGE.matcher(part).results().map(found -> found.group(1)).toList();
@@ -48,6 +53,8 @@ class TroubleshootingPageTest {
                 }
             }
         }
+        // Those of system calls' errors are the C library's.
+        IntStream.rangeClosed(1, LAST_ERRNO).mapToObj(Errno::text).forEach(sources::add);
         return sources;
     }
 
