@@ -3,11 +3,14 @@ package io.github.nettyucx.channel;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelConfig;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultChannelConfig;
 import io.netty.channel.EventLoop;
 import io.netty.channel.MessageSizeEstimator;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
+
+import java.util.Map;
 
 /**
  * What the options of all kinds of channels have in common.
@@ -22,6 +25,34 @@ abstract class UcxChannelConfig<C extends ChannelConfig> extends DefaultChannelC
 
     UcxChannelConfig(AbstractUcxChannel channel, RecvByteBufAllocator allocator) {
         super(channel, allocator);
+    }
+
+    /** The options that this kind of channel has beside those of all channels. */
+    abstract OptionTable<C> table();
+
+    /** @return whether the option is known from other transports, and has been set or means nothing here */
+    abstract boolean setOther(ChannelOption<?> option, Object value);
+
+    @Override
+    public Map<ChannelOption<?>, Object> getOptions() {
+        return getOptions(super.getOptions(), table().told());
+    }
+
+    @Override
+    public <T> T getOption(ChannelOption<T> option) {
+        OptionTable.Entry<C, T> entry = table().entry(option);
+        return entry == null || entry.getter() == null ? super.getOption(option) : entry.getter().apply(typed(this));
+    }
+
+    @Override
+    public <T> boolean setOption(ChannelOption<T> option, T value) {
+        validate(option, value);
+        OptionTable.Entry<C, T> entry = table().entry(option);
+        if (entry != null) {
+            entry.setter().accept(typed(this), value);
+            return true;
+        }
+        return setOther(option, value) || super.setOption(option, value);
     }
 
     @Override

@@ -47,78 +47,36 @@ final class UcxDatagramChannelConfig extends UcxChannelConfig<DatagramChannelCon
     }
 
     @Override
-    public Map<ChannelOption<?>, Object> getOptions() {
-        return getOptions(super.getOptions(), ChannelOption.SO_BROADCAST, ChannelOption.SO_RCVBUF,
-                ChannelOption.SO_SNDBUF, ChannelOption.SO_REUSEADDR, ChannelOption.IP_TOS,
-                ChannelOption.IP_MULTICAST_LOOP_DISABLED, ChannelOption.IP_MULTICAST_ADDR,
-                ChannelOption.IP_MULTICAST_IF, ChannelOption.IP_MULTICAST_TTL, activeOnRegistrationOption());
+    OptionTable<DatagramChannelConfig> table() {
+        return Options.TABLE;
     }
 
-    /** Deprecated for users, who are to bind their channels; Netty's DNS resolver uses it. */
-    @SuppressWarnings("deprecation")
-    private static ChannelOption<Boolean> activeOnRegistrationOption() {
-        return ChannelOption.DATAGRAM_CHANNEL_ACTIVE_ON_REGISTRATION;
-    }
-
-    @SuppressWarnings("unchecked")
-    @Override
-    public <T> T getOption(ChannelOption<T> option) {
-        Object value;
-        if (option == ChannelOption.SO_BROADCAST) {
-            value = isBroadcast();
-        } else if (option == ChannelOption.SO_RCVBUF) {
-            value = getReceiveBufferSize();
-        } else if (option == ChannelOption.SO_SNDBUF) {
-            value = getSendBufferSize();
-        } else if (option == ChannelOption.SO_REUSEADDR) {
-            value = isReuseAddress();
-        } else if (option == ChannelOption.IP_TOS) {
-            value = getTrafficClass();
-        } else if (option == ChannelOption.IP_MULTICAST_LOOP_DISABLED) {
-            value = isLoopbackModeDisabled();
-        } else if (option == ChannelOption.IP_MULTICAST_ADDR) {
-            value = getInterface();
-        } else if (option == ChannelOption.IP_MULTICAST_IF) {
-            value = getNetworkInterface();
-        } else if (option == ChannelOption.IP_MULTICAST_TTL) {
-            value = getTimeToLive();
-        } else if (option == activeOnRegistrationOption()) {
-            value = activeOnRegistration;
-        } else {
-            return super.getOption(option);
-        }
-        return (T) value;
+    private static final class Options {
+        /** The last one is deprecated for users, who are to bind their channels; Netty's DNS resolver uses it. */
+        @SuppressWarnings("deprecation")
+        static final OptionTable<DatagramChannelConfig> TABLE = new OptionTable<DatagramChannelConfig>()
+                .with(ChannelOption.SO_BROADCAST, c -> c.isBroadcast(), (c, v) -> c.setBroadcast(v))
+                .with(ChannelOption.SO_RCVBUF, c -> c.getReceiveBufferSize(), (c, v) -> c.setReceiveBufferSize(v))
+                .with(ChannelOption.SO_SNDBUF, c -> c.getSendBufferSize(), (c, v) -> c.setSendBufferSize(v))
+                .with(ChannelOption.SO_REUSEADDR, c -> c.isReuseAddress(), (c, v) -> c.setReuseAddress(v))
+                .with(ChannelOption.IP_TOS, c -> c.getTrafficClass(), (c, v) -> c.setTrafficClass(v))
+                .with(ChannelOption.IP_MULTICAST_LOOP_DISABLED, c -> c.isLoopbackModeDisabled(),
+                        (c, v) -> c.setLoopbackModeDisabled(v))
+                .with(ChannelOption.IP_MULTICAST_ADDR, c -> c.getInterface(), (c, v) -> c.setInterface(v))
+                .with(ChannelOption.IP_MULTICAST_IF, c -> c.getNetworkInterface(), (c, v) -> c.setNetworkInterface(v))
+                .with(ChannelOption.IP_MULTICAST_TTL, c -> c.getTimeToLive(), (c, v) -> c.setTimeToLive(v))
+                .with(ChannelOption.DATAGRAM_CHANNEL_ACTIVE_ON_REGISTRATION,
+                        c -> ((UcxDatagramChannelConfig) c).activeOnRegistration,
+                        (c, v) -> ((UcxDatagramChannelConfig) c).setActiveOnRegistration(v));
     }
 
     @Override
-    public <T> boolean setOption(ChannelOption<T> option, T value) {
-        validate(option, value);
-        if (option == ChannelOption.SO_BROADCAST) {
-            setBroadcast((Boolean) value);
-        } else if (option == ChannelOption.SO_RCVBUF) {
-            setReceiveBufferSize((Integer) value);
-        } else if (option == ChannelOption.SO_SNDBUF) {
-            setSendBufferSize((Integer) value);
-        } else if (option == ChannelOption.SO_REUSEADDR) {
-            setReuseAddress((Boolean) value);
-        } else if (option == ChannelOption.IP_TOS) {
-            setTrafficClass((Integer) value);
-        } else if (option == ChannelOption.IP_MULTICAST_LOOP_DISABLED) {
-            setLoopbackModeDisabled((Boolean) value);
-        } else if (option == ChannelOption.IP_MULTICAST_ADDR) {
-            setInterface((InetAddress) value);
-        } else if (option == ChannelOption.IP_MULTICAST_IF) {
-            setNetworkInterface((NetworkInterface) value);
-        } else if (option == ChannelOption.IP_MULTICAST_TTL) {
-            setTimeToLive((Integer) value);
-        } else if (option == activeOnRegistrationOption()) {
-            setActiveOnRegistration((Boolean) value);
-        } else if (OtherTransportsOptions.isReusePort(option)) {
+    boolean setOther(ChannelOption<?> option, Object value) {
+        if (OtherTransportsOptions.isReusePort(option)) {
             change(SocketSetting.REUSE_PORT, (Boolean) value ? 1 : 0);
-        } else {
-            return OtherTransportsOptions.hasNoEffect(option) || super.setOption(option, value);
+            return true;
         }
-        return true;
+        return OtherTransportsOptions.hasNoEffect(option);
     }
 
     // ------------------------------------------------------------------------------------------- the socket's options

@@ -7,7 +7,6 @@ import io.netty.channel.ServerChannelRecvByteBufAllocator;
 import io.netty.channel.socket.ServerSocketChannelConfig;
 import io.netty.util.NetUtil;
 
-import java.util.Map;
 import java.util.Objects;
 
 import static io.netty.util.internal.ObjectUtil.checkPositive;
@@ -40,48 +39,22 @@ public final class UcxServerSocketChannelConfig extends UcxChannelConfig<UcxServ
     }
 
     @Override
-    public Map<ChannelOption<?>, Object> getOptions() {
-        return getOptions(super.getOptions(), ChannelOption.SO_BACKLOG, ChannelOption.SO_REUSEADDR,
-                ChannelOption.SO_RCVBUF, UcxChannelOption.SO_REUSEPORT);
+    OptionTable<UcxServerSocketChannelConfig> table() {
+        return Options.TABLE;
     }
 
-    @SuppressWarnings("unchecked")
-    @Override
-    public <T> T getOption(ChannelOption<T> option) {
-        Object value;
-        if (option == ChannelOption.SO_BACKLOG) {
-            value = getBacklog();
-        } else if (option == ChannelOption.SO_REUSEADDR) {
-            value = isReuseAddress();
-        } else if (option == ChannelOption.SO_RCVBUF) {
-            value = getReceiveBufferSize();
-        } else if (option == UcxChannelOption.SO_REUSEPORT) {
-            value = isReusePort();
-        } else if (option == UcxChannelOption.PLAIN_PEERS) {
-            value = plainPeers();
-        } else {
-            return super.getOption(option);
-        }
-        return (T) value;
+    private static final class Options {
+        static final OptionTable<UcxServerSocketChannelConfig> TABLE = new OptionTable<UcxServerSocketChannelConfig>()
+                .with(ChannelOption.SO_BACKLOG, c -> c.getBacklog(), (c, v) -> c.setBacklog(v))
+                .with(ChannelOption.SO_REUSEADDR, c -> c.isReuseAddress(), (c, v) -> c.setReuseAddress(v))
+                .with(ChannelOption.SO_RCVBUF, c -> c.getReceiveBufferSize(), (c, v) -> c.setReceiveBufferSize(v))
+                .with(UcxChannelOption.SO_REUSEPORT, c -> c.isReusePort(), (c, v) -> c.setReusePort(v))
+                .with(UcxChannelOption.PLAIN_PEERS, c -> c.plainPeers(), (c, v) -> c.setPlainPeers(v));
     }
 
     @Override
-    public <T> boolean setOption(ChannelOption<T> option, T value) {
-        validate(option, value);
-        if (option == ChannelOption.SO_BACKLOG) {
-            setBacklog((Integer) value);
-        } else if (option == ChannelOption.SO_REUSEADDR) {
-            setReuseAddress((Boolean) value);
-        } else if (option == ChannelOption.SO_RCVBUF) {
-            setReceiveBufferSize((Integer) value);
-        } else if (option == UcxChannelOption.SO_REUSEPORT) {
-            setReusePort((Boolean) value);
-        } else if (option == UcxChannelOption.PLAIN_PEERS) {
-            setPlainPeers((UcxPlainPeers) value);
-        } else {
-            return OtherTransportsOptions.setOnServer(socketOptions, option, value) || super.setOption(option, value);
-        }
-        return true;
+    boolean setOther(ChannelOption<?> option, Object value) {
+        return OtherTransportsOptions.setOnServer(socketOptions, option, value);
     }
 
     @Override

@@ -8,7 +8,6 @@ import io.github.nettyucx.wire.Limits;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.socket.SocketChannelConfig;
 
-import java.util.Map;
 import java.util.Objects;
 
 import static io.netty.util.internal.ObjectUtil.checkInRange;
@@ -69,95 +68,37 @@ public final class UcxSocketChannelConfig extends UcxChannelConfig<UcxSocketChan
     }
 
     @Override
-    public Map<ChannelOption<?>, Object> getOptions() {
-        return getOptions(super.getOptions(), ChannelOption.SO_RCVBUF, ChannelOption.SO_SNDBUF,
-                ChannelOption.TCP_NODELAY, ChannelOption.SO_KEEPALIVE, ChannelOption.SO_REUSEADDR,
-                ChannelOption.SO_LINGER, ChannelOption.IP_TOS, ChannelOption.ALLOW_HALF_CLOSURE,
-                UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, UcxChannelOption.CLOSE_TIMEOUT_MILLIS,
-                UcxChannelOption.LANES, UcxChannelOption.CONNECT_MODE, UcxChannelOption.PLAIN_PEERS,
-                UcxChannelOption.PLAIN_GRACE_MILLIS, UcxChannelOption.TRANSLATED_ADDRESSES);
+    OptionTable<UcxSocketChannelConfig> table() {
+        return Options.TABLE;
     }
 
-    @SuppressWarnings("unchecked")
-    @Override
-    public <T> T getOption(ChannelOption<T> option) {
-        Object value;
-        if (option == ChannelOption.SO_RCVBUF) {
-            value = getReceiveBufferSize();
-        } else if (option == ChannelOption.SO_SNDBUF) {
-            value = getSendBufferSize();
-        } else if (option == ChannelOption.TCP_NODELAY) {
-            value = isTcpNoDelay();
-        } else if (option == ChannelOption.SO_KEEPALIVE) {
-            value = isKeepAlive();
-        } else if (option == ChannelOption.SO_REUSEADDR) {
-            value = isReuseAddress();
-        } else if (option == ChannelOption.SO_LINGER) {
-            value = getSoLinger();
-        } else if (option == ChannelOption.IP_TOS) {
-            value = getTrafficClass();
-        } else if (option == ChannelOption.ALLOW_HALF_CLOSURE) {
-            value = isAllowHalfClosure();
-        } else if (option == UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS) {
-            value = getHandshakeTimeoutMillis();
-        } else if (option == UcxChannelOption.CLOSE_TIMEOUT_MILLIS) {
-            value = getCloseTimeoutMillis();
-        } else if (option == UcxChannelOption.LANES) {
-            value = getLanes();
-        } else if (option == UcxChannelOption.CONNECT_MODE) {
-            value = connectMode();
-        } else if (option == UcxChannelOption.PLAIN_PEERS) {
-            value = plainPeersOrDefault();
-        } else if (option == UcxChannelOption.PLAIN_GRACE_MILLIS) {
-            value = getPlainGraceMillis();
-        } else if (option == UcxChannelOption.TRANSLATED_ADDRESSES) {
-            value = isTranslatedAddresses();
-        } else {
-            return super.getOption(option);
-        }
-        return (T) value;
+    private static final class Options {
+        static final OptionTable<UcxSocketChannelConfig> TABLE = new OptionTable<UcxSocketChannelConfig>()
+                .with(ChannelOption.SO_RCVBUF, c -> c.getReceiveBufferSize(), (c, v) -> c.setReceiveBufferSize(v))
+                .with(ChannelOption.SO_SNDBUF, c -> c.getSendBufferSize(), (c, v) -> c.setSendBufferSize(v))
+                .with(ChannelOption.TCP_NODELAY, c -> c.isTcpNoDelay(), (c, v) -> c.setTcpNoDelay(v))
+                .with(ChannelOption.SO_KEEPALIVE, c -> c.isKeepAlive(), (c, v) -> c.setKeepAlive(v))
+                .with(ChannelOption.SO_REUSEADDR, c -> c.isReuseAddress(), (c, v) -> c.setReuseAddress(v))
+                .with(ChannelOption.SO_LINGER, c -> c.getSoLinger(), (c, v) -> c.setSoLinger(v))
+                .with(ChannelOption.IP_TOS, c -> c.getTrafficClass(), (c, v) -> c.setTrafficClass(v))
+                .with(ChannelOption.ALLOW_HALF_CLOSURE, c -> c.isAllowHalfClosure(), (c, v) -> c.setAllowHalfClosure(v))
+                .with(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, c -> c.getHandshakeTimeoutMillis(),
+                        (c, v) -> c.setHandshakeTimeoutMillis(v))
+                .with(UcxChannelOption.CLOSE_TIMEOUT_MILLIS, c -> c.getCloseTimeoutMillis(),
+                        (c, v) -> c.setCloseTimeoutMillis(v))
+                .with(UcxChannelOption.LANES, c -> c.getLanes(), (c, v) -> c.setLanes(v))
+                .with(UcxChannelOption.CONNECT_MODE, c -> c.connectMode(), (c, v) -> c.setConnectMode(v))
+                .with(UcxChannelOption.PLAIN_PEERS, c -> c.plainPeersOrDefault(), (c, v) -> c.setPlainPeers(v))
+                .with(UcxChannelOption.PLAIN_GRACE_MILLIS, c -> c.getPlainGraceMillis(),
+                        (c, v) -> c.setPlainGraceMillis(v))
+                .with(UcxChannelOption.SHARED_SECRET, null, (c, v) -> c.setSharedSecret(v))
+                .with(UcxChannelOption.TRANSLATED_ADDRESSES, c -> c.isTranslatedAddresses(),
+                        (c, v) -> c.setTranslatedAddresses(v));
     }
 
     @Override
-    public <T> boolean setOption(ChannelOption<T> option, T value) {
-        validate(option, value);
-        if (option == ChannelOption.SO_RCVBUF) {
-            setReceiveBufferSize((Integer) value);
-        } else if (option == ChannelOption.SO_SNDBUF) {
-            setSendBufferSize((Integer) value);
-        } else if (option == ChannelOption.TCP_NODELAY) {
-            setTcpNoDelay((Boolean) value);
-        } else if (option == ChannelOption.SO_KEEPALIVE) {
-            setKeepAlive((Boolean) value);
-        } else if (option == ChannelOption.SO_REUSEADDR) {
-            setReuseAddress((Boolean) value);
-        } else if (option == ChannelOption.SO_LINGER) {
-            setSoLinger((Integer) value);
-        } else if (option == ChannelOption.IP_TOS) {
-            setTrafficClass((Integer) value);
-        } else if (option == ChannelOption.ALLOW_HALF_CLOSURE) {
-            setAllowHalfClosure((Boolean) value);
-        } else if (option == UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS) {
-            setHandshakeTimeoutMillis((Integer) value);
-        } else if (option == UcxChannelOption.CLOSE_TIMEOUT_MILLIS) {
-            setCloseTimeoutMillis((Integer) value);
-        } else if (option == UcxChannelOption.LANES) {
-            setLanes((String) value);
-        } else if (option == UcxChannelOption.CONNECT_MODE) {
-            setConnectMode((UcxConnectMode) value);
-        } else if (option == UcxChannelOption.PLAIN_PEERS) {
-            setPlainPeers((UcxPlainPeers) value);
-        } else if (option == UcxChannelOption.PLAIN_GRACE_MILLIS) {
-            setPlainGraceMillis((Integer) value);
-        } else if (option == UcxChannelOption.SHARED_SECRET) {
-            setSharedSecret((byte[]) value);
-        } else if (option == UcxChannelOption.TRANSLATED_ADDRESSES) {
-            setTranslatedAddresses((Boolean) value);
-        } else {
-            return OtherTransportsOptions.setOnConnection(socketOptions, option, value)
-                    || super.setOption(option, value);
-        }
-        return true;
+    boolean setOther(ChannelOption<?> option, Object value) {
+        return OtherTransportsOptions.setOnConnection(socketOptions, option, value);
     }
 
     /** The receive window in bytes; where the bytes go over the socket, also the kernel's buffer if it has been set. */
