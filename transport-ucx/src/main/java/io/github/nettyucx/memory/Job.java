@@ -3,8 +3,8 @@ package io.github.nettyucx.memory;
 
 import io.github.nettyucx.memory.UcxMemoryException.Reason;
 
-/** One request of a peer's, from its arrival to its execution; see {@link MemoryServing}. */
-final class Job {
+/** One request of a peer's, from its arrival to its execution; see {@link MemoryServing}. It is received in one or two parts. */
+final class Job extends Requests.Request {
 
     enum State {
         /** The request itself is being received. */
@@ -27,7 +27,6 @@ final class Job {
     MemoryServing.Opening opening;
     /** {@code null}: nothing speaks against it. */
     Reason refusal;
-    long request;
     /** Has come while the request was arriving; 0: none. */
     long message;
     long messageLength;

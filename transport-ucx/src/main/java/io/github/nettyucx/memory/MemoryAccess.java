@@ -32,7 +32,7 @@ public final class MemoryAccess {
     private final EndpointPort port;
     private final Operations operations = new Operations();
     private final ArrayDeque<Operation> completed = new ArrayDeque<>();
-    private final Receives<Operation> receiving;
+    private final Requests<Operation> receiving;
     private final Openings openings;
     /** Of an operation that nobody is told of, until the next flush. */
     private Throwable untold;
@@ -40,7 +40,7 @@ public final class MemoryAccess {
     MemoryAccess(MemoryExchange exchange, EndpointPort port) {
         this.exchange = exchange;
         this.port = port;
-        receiving = new Receives<>(port);
+        receiving = new Requests<>(port);
         openings = new Openings(this, exchange, port);
     }
 
@@ -138,7 +138,6 @@ public final class MemoryAccess {
         send(operation, frame, MemoryFrame.REQUEST_LENGTH);
         exchange.send(Tag.MEMORY_PUT, operation.number, BufferAddress.of(sent, sent.readerIndex(), length), length, -1,
                 sent);
-        exchange.track();
         if (sent != source) {
             source.release();
         }
@@ -159,8 +158,7 @@ public final class MemoryAccess {
         }
         MemoryFrame.request(exchange.frames().address(frame), MemoryFrame.NOTIFY, MemoryFrame.NOTIFYING, handle, offset,
                 length, notification, 0);
-        MemoryExchange.Sent sent = exchange.send(Tag.MEMORY_REQUEST, 0, exchange.frames().address(frame),
-                MemoryFrame.REQUEST_LENGTH, frame, null);
+        MemoryExchange.Sent sent = exchange.send(Tag.MEMORY_REQUEST, 0, frame, MemoryFrame.REQUEST_LENGTH);
         if (sent != MemoryExchange.Sent.TAKEN) {
             Operation operation = operations.begin(MemoryFrame.NOTIFY, completion, id);
             if (sent == MemoryExchange.Sent.KEPT) {
@@ -168,7 +166,6 @@ public final class MemoryAccess {
             }
             // Or else it fails with the connection.
         }
-        exchange.track();
         // That can have the application close the channel.
         source.release();
         if (sent == MemoryExchange.Sent.TAKEN) {
@@ -211,8 +208,7 @@ public final class MemoryAccess {
     }
 
     private void send(Operation operation, int frame, int length) {
-        exchange.send(Tag.MEMORY_REQUEST, operation.number, exchange.frames().address(frame), length, frame, null);
-        exchange.track();
+        exchange.send(Tag.MEMORY_REQUEST, operation.number, frame, length);
     }
 
     /** Completes when everything that was begun before has, and fails if something failed of which nobody was told. */
@@ -231,11 +227,6 @@ public final class MemoryAccess {
     }
 
     // ------------------------------------------------------------------------------------------- operations
-
-    /** The message that was all of an operation is UCX's. */
-    void taken(Operation operation) {
-        complete(operation, null);
-    }
 
     void complete(Operation operation, Throwable failure) {
         operation.done = true;
@@ -270,8 +261,7 @@ public final class MemoryAccess {
         Operation operation = operations.find(number);
         if (operation == null || operation.done || operation.kind == FLUSH || operation.kind == MemoryFrame.NOTIFY
                 || operation.request != 0) {
-            port.discard(message);
-            throw new ProtocolException("the peer answered operation " + number + ", which is not under way");
+            throw exchange.violation(message, "the peer answered operation " + number + ", which is not under way");
         }
         return operation;
     }
@@ -289,22 +279,22 @@ public final class MemoryAccess {
             return;
         }
         if (length < MemoryFrame.ANSWER_LENGTH || length > MemoryFrame.MAX_LENGTH) {
-            port.discard(message);
-            throw new ProtocolException("the peer sent an answer of " + length + " bytes; expected 0 or "
+            throw exchange.violation(message, "the peer sent an answer of " + length + " bytes; expected 0 or "
                     + MemoryFrame.ANSWER_LENGTH + " to " + MemoryFrame.MAX_LENGTH);
         }
         operation.frame = exchange.frameFor(message);
         operation.frameLength = length;
-        if (receive(operation, message, exchange.frames().address(operation.frame), length)) {
+        if (exchange.receive(receiving, operation, message, exchange.frames().address(operation.frame), length)) {
             parse(operation);
+        } else if (operation.kind == MemoryFrame.OPEN && operation.request != 0) {
+            openings.begin();
         }
     }
 
     void got(int number, long message, long length) throws ProtocolException {
         Operation operation = waiting(number, message);
         if (operation.kind != MemoryFrame.GET || length != operation.length) {
-            port.discard(message);
-            throw new ProtocolException("the peer sent " + length + " bytes of memory for operation " + number
+            throw exchange.violation(message, "the peer sent " + length + " bytes of memory for operation " + number
                     + ", which did not ask for them");
         }
         ByteBuf target = operation.buffer;
@@ -313,7 +303,7 @@ public final class MemoryAccess {
             Buffers.checkTarget(target, index, operation.length);
         } catch (RuntimeException e) {
             // The application has released its target too often, or has made it smaller: UCX must not write there.
-            exchange.discard(message);
+            port.discard(message);
             complete(operation, e);
             return;
         }
@@ -322,7 +312,7 @@ public final class MemoryAccess {
             target = operation.staging;
             index = 0;
         }
-        if (receive(operation, message, BufferAddress.of(target, index, operation.length), length)) {
+        if (exchange.receive(receiving, operation, message, BufferAddress.of(target, index, operation.length), length)) {
             complete(operation, null);
         }
     }
@@ -336,29 +326,14 @@ public final class MemoryAccess {
         }
     }
 
-    private boolean receive(Operation operation, long message, long address, long length) {
-        long request = port.receive(message, address, length);
-        if (request > 0) {
-            operation.request = request;
-            receiving.add(request, operation);
-            if (operation.kind == MemoryFrame.OPEN) {
-                openings.begin();
-            }
-        } else if (request < 0) {
-            exchange.failed((int) request);
-        }
-        return request == 0;
-    }
-
     boolean isReceiving() {
-        return !receiving.isEmpty();
+        return receiving.count() > 0;
     }
 
     void poll() throws ProtocolException {
         receiving.begin();
-        for (Operation operation = receiving.nextReceived(); operation != null; operation = receiving.nextReceived()) {
+        for (Operation operation = receiving.nextCompleted(); operation != null; operation = receiving.nextCompleted()) {
             int status = receiving.status();
-            operation.request = 0;
             boolean opening = operation.kind == MemoryFrame.OPEN;
             if (status < 0) {
                 exchange.failed(status);
@@ -486,6 +461,5 @@ public final class MemoryAccess {
             port.abandon(operation.request, operation.buffer);
             operation.buffer = null;
         }
-        operation.request = 0;
     }
 }

@@ -62,8 +62,8 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         this.connection = connection;
         this.host = host;
         access = new MemoryAccess(this, port);
-        asked = new Sends(port, frames, access::taken);
-        answers = new Sends(port, frames, access::taken);
+        asked = new Sends(this, port);
+        answers = new Sends(this, port);
         serving = new MemoryServing(this, port, answers);
         connection.memory(this);
     }
@@ -83,7 +83,6 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     public void start(Executor executor) {
         loop = executor;
         serving.advance();
-        track();
     }
 
     /** Whether requests may be answered. */
@@ -110,7 +109,6 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
                     access.revoked(value);
                 }
             }
-            track();
         }
     }
 
@@ -144,7 +142,6 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     public void deliver(NotificationListener listener) {
         serving.deliver(listener);
         access.deliver();
-        track();
     }
 
     /** Takes what peers have put with a notification. */
@@ -211,6 +208,7 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         long request = end == null && failure == 0 ? port.send(address, length, Tag.of(peerChannelId, type, value)) : 0;
         if (request > 0) {
             (type < Tag.MEMORY_ANSWER ? asked : answers).add(request, frame, owner);
+            track();
             return Sent.KEPT;
         }
         if (request < 0) {
@@ -225,22 +223,45 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         return end == null && failure == 0 ? Sent.TAKEN : Sent.NOT;
     }
 
+    /** The same, of what a frame has. */
+    Sent send(int type, int value, int frame, long length) {
+        return send(type, value, frames.address(frame), length, frame, null);
+    }
+
     /** Completes an operation when UCX has taken the message that it has just {@link Sent#KEPT kept}. */
     void completeWithLast(Operation operation) {
         asked.completeWithLast(operation);
+    }
+
+    /** @return whether all is there; otherwise it is polled for, or the connection ends */
+    <R extends Requests.Request> boolean receive(Requests<R> receiving, R who, long message, long address, long length) {
+        long request = port.receive(message, address, length);
+        if (request > 0) {
+            receiving.add(who, request);
+            track();
+        } else if (request < 0) {
+            failed((int) request);
+        }
+        return request == 0;
+    }
+
+    /** The peer has broken the protocol by this message. */
+    ProtocolException violation(long message, String what) {
+        port.discard(message);
+        return new ProtocolException(what);
     }
 
     /** An operation of UCX's has failed: the connection ends, not within this call. */
     void failed(int status) {
         if (failure == 0) {
             failure = status;
+            track();
         }
     }
 
     // ------------------------------------------------------------------------------------------- in flight
 
-    /** To be called after whatever may have left something in flight. */
-    void track() {
+    private void track() {
         if (!tracked && isBusy()) {
             tracked = true;
             port.track(this);
@@ -255,8 +276,8 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     @Override
     public boolean poll() {
         if (end == null) {
-            failedIf(asked.poll());
-            failedIf(answers.poll());
+            asked.poll();
+            answers.poll();
             try {
                 serving.poll();
                 access.poll();
@@ -282,12 +303,6 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
 
     /** Gives back what the peer has taken since this turn began. */
     void pollAnswers() {
-        failedIf(answers.pollAll());
-    }
-
-    private void failedIf(int status) {
-        if (status < 0) {
-            failed(status);
-        }
+        answers.pollAll();
     }
 }

@@ -51,10 +51,12 @@ final class MemoryServing {
         private void tellRevoked() {
             if (openings.get(handle) == this) {
                 exchange.send(Tag.MEMORY_REVOKED, handle, 0, 0, -1, null);
-                exchange.track();
             }
         }
     }
+
+    private static final String MISSING = "the peer did not send the bytes of its put right behind the request";
+    private static final String UNEXPECTED = "the peer sent bytes of a put that it has not requested";
 
     private final MemoryExchange exchange;
     private final EndpointPort port;
@@ -68,32 +70,29 @@ final class MemoryServing {
     private final ArrayDeque<Job> jobs = new ArrayDeque<>();
     /** To be used again. */
     private final ArrayDeque<Job> idle = new ArrayDeque<>();
-    private final Receives<Job> receiving;
+    private final Requests<Job> receiving;
     private final ArrayDeque<UcxMemoryNotification> notifications = new ArrayDeque<>();
 
     MemoryServing(MemoryExchange exchange, EndpointPort port, Sends answers) {
         this.exchange = exchange;
         this.port = port;
         this.answers = answers;
-        receiving = new Receives<>(port);
+        receiving = new Requests<>(port);
     }
 
     // ------------------------------------------------------------------------------------------- messages
 
     void requested(int number, long message, long length) throws ProtocolException {
         if (length < MemoryFrame.REQUEST_LENGTH || length > MemoryFrame.MAX_LENGTH) {
-            port.discard(message);
-            throw new ProtocolException("the peer sent a request of " + length + " bytes; expected "
+            throw exchange.violation(message, "the peer sent a request of " + length + " bytes; expected "
                     + MemoryFrame.REQUEST_LENGTH + " to " + MemoryFrame.MAX_LENGTH);
         }
         if (!hasRoom()) {
-            port.discard(message);
-            throw new ProtocolException("the peer has more than " + MemoryFrame.MAX_UNTAKEN
+            throw exchange.violation(message, "the peer has more than " + MemoryFrame.MAX_UNTAKEN
                     + " requests whose answers it has not taken");
         }
-        if (isWaitingForBytes()) {
-            port.discard(message);
-            throw missing();
+        if (!jobs.isEmpty() && jobs.peekLast().state == Job.State.WAITING) {
+            throw exchange.violation(message, MISSING);
         }
         int frame = exchange.frameFor(message);
         Job job = idle.isEmpty() ? new Job() : idle.pollLast();
@@ -102,7 +101,7 @@ final class MemoryServing {
         job.frameLength = length;
         job.state = Job.State.ARRIVING;
         jobs.addLast(job);
-        if (receive(job, message, exchange.frames().address(job.frame), length)) {
+        if (exchange.receive(receiving, job, message, exchange.frames().address(job.frame), length)) {
             parse(job);
             advance();
         }
@@ -127,21 +126,12 @@ final class MemoryServing {
         return jobs.size() + answers.count();
     }
 
-    private boolean isWaitingForBytes() {
-        return !jobs.isEmpty() && jobs.peekLast().state == Job.State.WAITING;
-    }
-
-    private static ProtocolException missing() {
-        return new ProtocolException("the peer did not send the bytes of its put right behind the request");
-    }
-
     void put(int number, long message, long length) throws ProtocolException {
         Job job = jobs.peekLast();
         boolean expected = job != null && job.number == number
                 && (job.state == Job.State.WAITING || job.state == Job.State.ARRIVING && job.message == 0);
         if (!expected) {
-            port.discard(message);
-            throw new ProtocolException("the peer sent bytes of a put that it has not requested");
+            throw exchange.violation(message, UNEXPECTED);
         }
         if (job.state == Job.State.ARRIVING) {
             job.message = message;
@@ -154,24 +144,20 @@ final class MemoryServing {
 
     private void receiveBytes(Job job, long message, long length) throws ProtocolException {
         if (length != job.length) {
-            port.discard(message);
-            throw new ProtocolException("the peer sent " + length + " bytes for a put of " + job.length);
+            throw exchange.violation(message, "the peer sent " + length + " bytes for a put of " + job.length);
+        }
+        RegionMemory memory = job.refusal == null ? job.opening.region.memory() : null;
+        // It stays as long as UCX writes to it, revoked or not.
+        if (memory != null && !memory.tryRetain()) {
+            job.refusal = Reason.REVOKED;
         }
         if (job.refusal != null) {
             port.discard(message);
             job.state = Job.State.READY;
             return;
         }
-        RegionMemory memory = job.opening.region.memory();
-        // It stays as long as UCX writes to it, revoked or not.
-        if (!memory.tryRetain()) {
-            job.refusal = Reason.REVOKED;
-            receiveBytes(job, message, length);
-            return;
-        }
         job.state = Job.State.RECEIVING;
-        boolean complete = receive(job, message, memory.address() + job.offset, length);
-        if (complete) {
+        if (exchange.receive(receiving, job, message, memory.address() + job.offset, length)) {
             job.state = Job.State.READY;
         }
         if (job.request == 0) {
@@ -179,32 +165,17 @@ final class MemoryServing {
         }
     }
 
-    /** @return whether all is there; otherwise it is polled for */
-    private boolean receive(Job job, long message, long address, long length) {
-        long request = port.receive(message, address, length);
-        if (request > 0) {
-            job.request = request;
-            receiving.add(request, job);
-            return false;
-        }
-        if (request < 0) {
-            exchange.failed((int) request);
-        }
-        return request == 0;
-    }
-
     // ------------------------------------------------------------------------------------------- in flight
 
     boolean isReceiving() {
-        return !receiving.isEmpty();
+        return receiving.count() > 0;
     }
 
     void poll() throws ProtocolException {
         lookedForRoom = false;
         receiving.begin();
-        for (Job job = receiving.nextReceived(); job != null; job = receiving.nextReceived()) {
+        for (Job job = receiving.nextCompleted(); job != null; job = receiving.nextCompleted()) {
             int status = receiving.status();
-            job.request = 0;
             if (status < 0) {
                 exchange.failed(status);
             }
@@ -252,10 +223,10 @@ final class MemoryServing {
                 job.message = 0;
                 receiveBytes(job, message, job.messageLength);
             } else if (jobs.peekLast() != job) {
-                throw missing();
+                throw new ProtocolException(MISSING);
             }
         } else if (job.message != 0) {
-            throw new ProtocolException("the peer sent bytes of a put that it has not requested");
+            throw new ProtocolException(UNEXPECTED);
         }
     }
 
@@ -268,11 +239,8 @@ final class MemoryServing {
 
     private static Reason refusal(Job job) {
         Opening opening = job.opening;
-        if (opening == null) {
-            // Closed by the peer itself, or forgotten because it was revoked.
-            return Reason.REVOKED;
-        }
-        if (opening.region.isRevoked()) {
+        // There is none if it was closed by the peer itself, or forgotten because it was revoked.
+        if (opening == null || opening.region.isRevoked()) {
             return Reason.REVOKED;
         }
         UcxMemoryRight needed = switch (job.kind) {
@@ -301,14 +269,13 @@ final class MemoryServing {
         }
         for (Job job = jobs.peekFirst(); job != null && job.state == Job.State.READY; job = jobs.peekFirst()) {
             jobs.pollFirst();
-            int frame = job.frame;
-            execute(job, exchange.frames().address(frame), frame);
+            execute(job, exchange.frames().address(job.frame));
             job.opening = null;
             idle.addLast(job);
         }
     }
 
-    private void execute(Job job, long frame, int frameNumber) {
+    private void execute(Job job, long frame) {
         boolean accesses = job.kind >= MemoryFrame.PUT && job.kind <= MemoryFrame.SWAP && !isLargePut(job);
         RegionMemory used = accesses && job.refusal == null ? job.opening.region.memory() : null;
         if (used != null && (job.opening.region.isRevoked() || !used.tryRetain())) {
@@ -317,9 +284,9 @@ final class MemoryServing {
             used = null;
         }
         switch (job.kind) {
-            case MemoryFrame.OPEN -> open(job, frame, frameNumber);
+            case MemoryFrame.OPEN -> open(job, frame);
             case MemoryFrame.CLOSE -> {
-                exchange.frames().release(frameNumber);
+                exchange.frames().release(job.frame);
                 if (job.opening != null) {
                     openings.remove(job.opening.handle);
                     job.opening.region.remove(job.opening);
@@ -327,13 +294,13 @@ final class MemoryServing {
             }
             case MemoryFrame.NOTIFY -> {
                 notifyIfAsked(job, frame);
-                exchange.frames().release(frameNumber);
+                exchange.frames().release(job.frame);
             }
             default -> {
                 if (job.refusal == null) {
-                    carryOut(job, frame, frameNumber);
+                    carryOut(job, frame);
                 } else {
-                    refuse(job, frame, frameNumber);
+                    answer(job, frame, job.refusal.code(), 0);
                 }
             }
         }
@@ -346,14 +313,15 @@ final class MemoryServing {
         return job.kind == MemoryFrame.PUT && job.length > MemoryFrame.MAX_INLINE;
     }
 
-    private void refuse(Job job, long frame, int frameNumber) {
+    /** In the frame that has the request. */
+    private void answer(Job job, long frame, int reason, long previous) {
         MemoryFrame.putLong(frame, 0);
-        MemoryFrame.putLong(frame + MemoryFrame.PREVIOUS_AT, 0);
-        MemoryFrame.putByte(frame + MemoryFrame.REASON_AT, job.refusal.code());
-        exchange.send(Tag.MEMORY_ANSWER, job.number, frame, MemoryFrame.ANSWER_LENGTH, frameNumber, null);
+        MemoryFrame.putByte(frame + MemoryFrame.REASON_AT, reason);
+        MemoryFrame.putLong(frame + MemoryFrame.PREVIOUS_AT, previous);
+        exchange.send(Tag.MEMORY_ANSWER, job.number, job.frame, MemoryFrame.ANSWER_LENGTH);
     }
 
-    private void carryOut(Job job, long frame, int frameNumber) {
+    private void carryOut(Job job, long frame) {
         RegionMemory memory = job.opening.region.memory();
         long address = memory.address() + job.offset;
         switch (job.kind) {
@@ -362,22 +330,19 @@ final class MemoryServing {
                     MemoryFrame.copy(frame + MemoryFrame.REQUEST_LENGTH, address, job.length);
                 }
                 notifyIfAsked(job, frame);
-                exchange.frames().release(frameNumber);
+                exchange.frames().release(job.frame);
                 exchange.send(Tag.MEMORY_ANSWER, job.number, 0, 0, -1, null);
             }
             case MemoryFrame.GET -> {
-                exchange.frames().release(frameNumber);
+                exchange.frames().release(job.frame);
                 memory.retain();
                 exchange.send(job.length == 0 ? Tag.MEMORY_ANSWER : Tag.MEMORY_GET, job.number, address, job.length, -1,
                         memory);
             }
             default -> {
                 long value = MemoryFrame.getLong(frame + MemoryFrame.VALUE_AT);
-                long previous = job.kind == MemoryFrame.ADD ? Words.getAndAdd(address, value)
-                        : Words.compareAndExchange(address, value, MemoryFrame.getLong(frame + MemoryFrame.UPDATE_AT));
-                MemoryFrame.putLong(frame, 0);
-                MemoryFrame.putLong(frame + MemoryFrame.PREVIOUS_AT, previous);
-                exchange.send(Tag.MEMORY_ANSWER, job.number, frame, MemoryFrame.ANSWER_LENGTH, frameNumber, null);
+                answer(job, frame, 0, job.kind == MemoryFrame.ADD ? Words.getAndAdd(address, value)
+                        : Words.compareAndExchange(address, value, MemoryFrame.getLong(frame + MemoryFrame.UPDATE_AT)));
             }
         }
     }
@@ -393,7 +358,7 @@ final class MemoryServing {
 
     // ------------------------------------------------------------------------------------------- opening
 
-    private void open(Job job, long frame, int frameNumber) {
+    private void open(Job job, long frame) {
         UcxMemory region = null;
         int rights = 0;
         try {
@@ -414,7 +379,7 @@ final class MemoryServing {
             }
         }
         if (job.refusal != null) {
-            refuse(job, frame, frameNumber);
+            answer(job, frame, job.refusal.code(), 0);
             return;
         }
         openings.put(opening.handle, opening);
@@ -426,8 +391,8 @@ final class MemoryServing {
         if (shared != null) {
             MemoryFrame.putBytes(frame + MemoryFrame.SHARED_KEY_AT, shared);
         }
-        exchange.send(Tag.MEMORY_ANSWER, job.number, frame,
-                MemoryFrame.SHARED_KEY_AT + (shared == null ? 0 : shared.length), frameNumber, null);
+        exchange.send(Tag.MEMORY_ANSWER, job.number, job.frame,
+                MemoryFrame.SHARED_KEY_AT + (shared == null ? 0 : shared.length));
     }
 
     private static byte[] sharedKey(UcxMemory region) {

@@ -116,9 +116,7 @@ final class Openings {
         if (exchange.end() == null) {
             int frame = exchange.frames().acquire();
             MemoryFrame.request(exchange.frames().address(frame), MemoryFrame.CLOSE, 0, handle, 0, 0, 0, 0);
-            exchange.send(Tag.MEMORY_REQUEST, 0, exchange.frames().address(frame), MemoryFrame.REQUEST_LENGTH, frame,
-                    null);
-            exchange.track();
+            exchange.send(Tag.MEMORY_REQUEST, 0, frame, MemoryFrame.REQUEST_LENGTH);
         }
     }
 

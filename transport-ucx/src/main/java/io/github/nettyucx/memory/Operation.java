@@ -5,8 +5,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Promise;
 
-/** What this side has asked for and is under way; see {@link MemoryAccess}. */
-final class Operation {
+/** What this side has asked for and is under way; see {@link MemoryAccess}. The answer is received. */
+final class Operation extends Requests.Request {
 
     int number;
     int kind;
@@ -18,8 +18,7 @@ final class Operation {
     ByteBuf staging;
     int index;
     int length;
-    /** Of a receive, and where an answer goes meanwhile. */
-    long request;
+    /** Where an answer is received; or -1. */
     int frame;
     long frameLength;
     boolean done;

@@ -3,13 +3,21 @@ package io.github.nettyucx.memory;
 
 import io.github.nettyucx.worker.EndpointPort;
 
-import java.util.Arrays;
+import java.util.function.Consumer;
 
 /**
- * UCX's requests of one kind, from the oldest on. Each has a slot, under whose number its user keeps what belongs to it.
- * Whatever is done with a request that has completed may add others, or {@linkplain #clear() clear} them all.
+ * UCX's requests of one kind, from the oldest on, as those who wait for them. Whatever is done with one that has completed
+ * may add others, or {@linkplain #abandon abandon} them all.
  */
-final class Requests {
+final class Requests<R extends Requests.Request> {
+
+    /** Who waits for one of UCX's requests. */
+    abstract static class Request {
+        /** 0: for none. */
+        long request;
+        private Request previous;
+        private Request next;
+    }
 
     /**
      * How many that have not completed one look meets. Those behind them are left for a later turn: a peer can have
@@ -17,21 +25,14 @@ final class Requests {
      */
     private static final int PATIENCE = 4;
 
-    private static final int NONE = -1;
     private static final int IN_PROGRESS = 1;
 
     private final EndpointPort port;
-    private long[] requests = new long[8];
-    private int[] previous = new int[8];
-    private int[] next = new int[8];
-    /** Slots that were used before, linked by {@link #next}, and how many ever were. */
-    private int free = NONE;
-    private int used;
-    private int oldest = NONE;
-    private int newest = NONE;
+    private Request oldest;
+    private Request newest;
     private int count;
     /** Where the look at them goes on. */
-    private int cursor = NONE;
+    private Request cursor;
     private int patience;
     private int status;
 
@@ -43,35 +44,17 @@ final class Requests {
         return count;
     }
 
-    /** Slots have smaller numbers. */
-    int capacity() {
-        return requests.length;
-    }
-
-    /** @return its slot */
-    int add(long request) {
-        int slot = free;
-        if (slot == NONE) {
-            slot = used++;
-            if (slot == requests.length) {
-                requests = Arrays.copyOf(requests, slot * 2);
-                previous = Arrays.copyOf(previous, slot * 2);
-                next = Arrays.copyOf(next, slot * 2);
-            }
+    void add(R who, long request) {
+        Request added = who;
+        added.request = request;
+        added.previous = newest;
+        if (newest == null) {
+            oldest = added;
         } else {
-            free = next[slot];
+            newest.next = added;
         }
-        requests[slot] = request;
-        previous[slot] = newest;
-        next[slot] = NONE;
-        if (newest == NONE) {
-            oldest = slot;
-        } else {
-            next[newest] = slot;
-        }
-        newest = slot;
+        newest = added;
         count++;
-        return slot;
     }
 
     /** Begins to look which have completed, from the oldest on, until some in their way have not. */
@@ -89,63 +72,53 @@ final class Requests {
         patience = unfinished;
     }
 
-    /** @return the slot of the next one that has completed, and has been given back to UCX; negative: there is none */
-    int nextCompleted() {
-        while (cursor != NONE && patience > 0) {
-            int slot = cursor;
-            cursor = next[slot];
-            status = port.status(requests[slot]);
+    /** @return the next one that has completed, and has been given back to UCX; or {@code null} */
+    @SuppressWarnings("unchecked")
+    R nextCompleted() {
+        while (cursor != null && patience > 0) {
+            Request found = cursor;
+            cursor = found.next;
+            status = port.status(found.request);
             if (status != IN_PROGRESS) {
-                port.free(requests[slot]);
-                remove(slot);
-                return slot;
+                port.free(found.request);
+                remove(found);
+                return (R) found;
             }
             patience--;
         }
-        return NONE;
+        return null;
     }
 
-    /** Of the one that {@link #nextCompleted} has found. */
+    /** Of the one that {@link #nextCompleted} has found: UCX's reason if it has failed; 0 or more otherwise. */
     int status() {
         return status;
     }
 
-    private void remove(int slot) {
-        if (previous[slot] == NONE) {
-            oldest = next[slot];
+    private void remove(Request gone) {
+        if (gone.previous == null) {
+            oldest = gone.next;
         } else {
-            next[previous[slot]] = next[slot];
+            gone.previous.next = gone.next;
         }
-        if (next[slot] == NONE) {
-            newest = previous[slot];
+        if (gone.next == null) {
+            newest = gone.previous;
         } else {
-            previous[next[slot]] = previous[slot];
+            gone.next.previous = gone.previous;
         }
-        next[slot] = free;
-        free = slot;
+        gone.previous = null;
+        gone.next = null;
+        gone.request = 0;
         count--;
     }
 
-    /** @return a slot, to go on with {@link #after}; negative: there is none */
-    int first() {
-        return oldest;
-    }
-
-    int after(int slot) {
-        return next[slot];
-    }
-
-    long request(int slot) {
-        return requests[slot];
-    }
-
-    /** Forgets them: their user has left them to somebody else. */
-    void clear() {
-        oldest = NONE;
-        newest = NONE;
-        cursor = NONE;
-        free = NONE;
-        used = 0;
-        count = 0;
+    /** Has each left to somebody else. */
+    @SuppressWarnings("unchecked")
+    void abandon(Consumer<R> leave) {
+        cursor = null;
+        while (oldest != null) {
+            Request left = oldest;
+            leave.accept((R) left);
+            remove(left);
+        }
     }
 }

@@ -5,31 +5,31 @@ import io.github.nettyucx.worker.EndpointPort;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.ReferenceCounted;
 
-import java.util.Arrays;
-import java.util.function.Consumer;
+import java.util.ArrayDeque;
 
 /** What one role has sent and UCX has not completed, with the memory that each message lies in. */
 final class Sends {
 
-    private final EndpointPort port;
-    private final Frames frames;
-    private final Requests requests;
-    // By the requests' slots.
-    /** Or -1. */
-    private int[] sentFrames = new int[8];
-    /** Or {@code null}. */
-    private ReferenceCounted[] owners = new ReferenceCounted[8];
-    /** What is done when UCX has taken the message; or {@code null}. */
-    private Operation[] operations = new Operation[8];
-    private int last;
-    private final Consumer<Operation> taken;
+    private static final class Message extends Requests.Request {
+        /** Or -1. */
+        int frame;
+        /** Or {@code null}. */
+        ReferenceCounted owner;
+        /** What is done when UCX has taken the message; or {@code null}. */
+        Operation operation;
+    }
 
-    /** @param taken told of operations that are done when UCX has taken their message */
-    Sends(EndpointPort port, Frames frames, Consumer<Operation> taken) {
+    private final MemoryExchange exchange;
+    private final EndpointPort port;
+    private final Requests<Message> requests;
+    /** To be used again. */
+    private final ArrayDeque<Message> idle = new ArrayDeque<>();
+    private Message last;
+
+    Sends(MemoryExchange exchange, EndpointPort port) {
+        this.exchange = exchange;
         this.port = port;
-        this.frames = frames;
-        this.taken = taken;
-        requests = new Requests(port);
+        requests = new Requests<>(port);
     }
 
     /** As of the last {@link #poll}, and what has been added since. */
@@ -42,71 +42,56 @@ final class Sends {
      * @param owner of whom the reference is taken over; or {@code null}
      */
     void add(long request, int frame, ReferenceCounted owner) {
-        last = requests.add(request);
-        if (sentFrames.length < requests.capacity()) {
-            sentFrames = Arrays.copyOf(sentFrames, requests.capacity());
-            owners = Arrays.copyOf(owners, requests.capacity());
-            operations = Arrays.copyOf(operations, requests.capacity());
-        }
-        sentFrames[last] = frame;
-        owners[last] = owner;
-        operations[last] = null;
+        last = idle.isEmpty() ? new Message() : idle.pollLast();
+        last.frame = frame;
+        last.owner = owner;
+        requests.add(last, request);
     }
 
     /** What has been added last is all that this operation waits for. */
     void completeWithLast(Operation operation) {
-        operations[last] = operation;
+        last.operation = operation;
     }
 
     /**
      * Looks which of the oldest UCX has completed. An owner that is released can have the application close the channel, which
      * {@linkplain #abandon abandons} the others.
-     *
-     * @return why one has failed, or 0
      */
-    int poll() {
+    void poll() {
         requests.begin();
-        return finish();
+        finish();
     }
 
     /** The same, however many others have not completed. */
-    int pollAll() {
+    void pollAll() {
         requests.beginAll();
-        return finish();
+        finish();
     }
 
-    private int finish() {
-        int failure = 0;
-        for (int slot = requests.nextCompleted(); slot >= 0; slot = requests.nextCompleted()) {
+    private void finish() {
+        for (Message message = requests.nextCompleted(); message != null; message = requests.nextCompleted()) {
             int status = requests.status();
+            ReferenceCounted owner = message.owner;
+            Operation operation = message.operation;
+            if (message.frame >= 0) {
+                exchange.frames().release(message.frame);
+            }
+            message.owner = null;
+            message.operation = null;
+            idle.addLast(message);
             if (status < 0) {
-                failure = status;
-            }
-            int frame = sentFrames[slot];
-            ReferenceCounted owner = owners[slot];
-            Operation operation = operations[slot];
-            owners[slot] = null;
-            operations[slot] = null;
-            if (frame >= 0) {
-                frames.release(frame);
-            }
-            // What fails does so with the connection.
-            if (operation != null && status == 0) {
-                taken.accept(operation);
+                // The operation fails with the connection.
+                exchange.failed(status);
+            } else if (operation != null) {
+                exchange.access().complete(operation, null);
             }
             ReferenceCountUtil.safeRelease(owner);
         }
-        return failure;
     }
 
     /** Leaves all to the worker, with the memory that belongs to them. */
     void abandon() {
-        for (int slot = requests.first(); slot >= 0; slot = requests.after(slot)) {
-            port.abandon(requests.request(slot), owners[slot] != null ? owners[slot]
-                    : sentFrames[slot] >= 0 ? frames.retained(sentFrames[slot]) : null);
-            owners[slot] = null;
-            operations[slot] = null;
-        }
-        requests.clear();
+        requests.abandon(message -> port.abandon(message.request, message.owner != null ? message.owner
+                : message.frame >= 0 ? exchange.frames().retained(message.frame) : null));
     }
 }
