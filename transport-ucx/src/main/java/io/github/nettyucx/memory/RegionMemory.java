@@ -6,7 +6,6 @@ import io.github.nettyucx.ucp.UcpMemory;
 import io.github.nettyucx.ucp.UcxException;
 import io.netty.util.AbstractReferenceCounted;
 import io.netty.util.IllegalReferenceCountException;
-import io.netty.util.ReferenceCountUtil;
 import io.netty.util.ReferenceCounted;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
@@ -28,8 +27,7 @@ final class RegionMemory extends AbstractReferenceCounted {
     private final long length;
     /** {@code null} if other processes cannot attach it. */
     private final UcpMemory shared;
-    /** {@code null} if it is not the application's buffer. */
-    private final ReferenceCounted owner;
+    private final Runnable release;
     private final MemorySegment segment;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
     /** {@code null} if no loop has had to do with it. */
@@ -38,21 +36,21 @@ final class RegionMemory extends AbstractReferenceCounted {
     private volatile boolean over;
     private Throwable problem;
 
-    private RegionMemory(long address, long length, UcpMemory shared, ReferenceCounted owner) {
+    private RegionMemory(long address, long length, UcpMemory shared, Runnable release) {
         this.address = address;
         this.length = length;
         this.shared = shared;
-        this.owner = owner;
+        this.release = release;
         segment = NativeMemory.view(address, length, views);
     }
 
     static RegionMemory shared(UcpMemory memory) {
-        return new RegionMemory(memory.segment().address(), memory.segment().byteSize(), memory, null);
+        return new RegionMemory(memory.segment().address(), memory.segment().byteSize(), memory, memory::close);
     }
 
-    /** @param owner of the memory, one reference of which is taken over */
-    static RegionMemory of(long address, long length, ReferenceCounted owner) {
-        return new RegionMemory(address, length, null, owner);
+    /** @param release gives the memory back, and throws nothing */
+    static RegionMemory of(long address, long length, Runnable release) {
+        return new RegionMemory(address, length, null, release);
     }
 
     long address() {
@@ -111,10 +109,7 @@ final class RegionMemory extends AbstractReferenceCounted {
             tellGone();
             return;
         }
-        if (shared != null) {
-            shared.close();
-        }
-        ReferenceCountUtil.safeRelease(owner);
+        release.run();
         tellGone();
     }
 
@@ -124,11 +119,7 @@ final class RegionMemory extends AbstractReferenceCounted {
      */
     private void tellGone() {
         over = true;
-        Executor later = loop;
-        if (later == null) {
-            completeIfOver();
-            return;
-        }
+        Executor later = loop == null ? Runnable::run : loop;
         try {
             later.execute(this::completeIfOver);
         } catch (RejectedExecutionException e) {

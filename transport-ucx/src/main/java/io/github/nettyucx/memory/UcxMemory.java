@@ -5,8 +5,7 @@ import io.github.nettyucx.socket.KernelRandom;
 import io.github.nettyucx.worker.BufferAddress;
 import io.github.nettyucx.worker.UcxRuntime;
 import io.netty.buffer.ByteBuf;
-import io.netty.util.AbstractReferenceCounted;
-import io.netty.util.ReferenceCounted;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
@@ -132,7 +131,8 @@ public final class UcxMemory implements AutoCloseable {
             throw new IllegalArgumentException("the buffer's bytes begin at an address that 8 does not divide (0x"
                     + Long.toHexString(address) + "): atomic operations need one that it does");
         }
-        return new UcxMemory(RegionMemory.of(address, length, buffer.retain()), bits);
+        ByteBuf retained = buffer.retain();
+        return new UcxMemory(RegionMemory.of(address, length, () -> ReferenceCountUtil.safeRelease(retained)), bits);
     }
 
     private static void checkLength(long length) {
@@ -160,18 +160,7 @@ public final class UcxMemory implements AutoCloseable {
 
     private static RegionMemory ordinary(long length) {
         Arena arena = Arena.ofShared();
-        MemorySegment segment = arena.allocate(length, ALIGNMENT);
-        return RegionMemory.of(segment.address(), length, new AbstractReferenceCounted() {
-            @Override
-            public ReferenceCounted touch(Object hint) {
-                return this;
-            }
-
-            @Override
-            protected void deallocate() {
-                arena.close();
-            }
-        });
+        return RegionMemory.of(arena.allocate(length, ALIGNMENT).address(), length, arena::close);
     }
 
     // ------------------------------------------------------------------------------------------- what it is

@@ -16,6 +16,8 @@ import java.lang.invoke.VarHandle;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongFunction;
 
 /**
  * A peer's memory, as the channel over which its key was opened reaches it. It goes with the channel.
@@ -91,9 +93,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
      * @param source released when it is not needed any more, as by a channel's write
      */
     public Future<Void> put(long offset, ByteBuf source) {
-        Promise<Void> promise = executor.newPromise();
-        run(() -> put(offset, source, toVoid(promise), 0), promise, source);
-        return promise;
+        return run(completion -> put(offset, source, completion, 0), value -> null, source);
     }
 
     /**
@@ -103,9 +103,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
      * @param notification what the owner is told
      */
     public Future<Void> putAndNotify(long offset, ByteBuf source, long notification) {
-        Promise<Void> promise = executor.newPromise();
-        run(() -> putAndNotify(offset, source, notification, toVoid(promise), 0), promise, source);
-        return promise;
+        return run(completion -> putAndNotify(offset, source, notification, completion, 0), value -> null, source);
     }
 
     /**
@@ -115,20 +113,12 @@ public final class UcxRemoteMemory implements AutoCloseable {
      * @return done with the target
      */
     public Future<ByteBuf> get(long offset, ByteBuf target, int length) {
-        Promise<ByteBuf> promise = executor.newPromise();
         if (length > 0) {
             target.ensureWritable(length);
         }
         int index = target.writerIndex();
-        run(() -> get(offset, target, index, length, (id, value, cause) -> {
-            if (cause == null) {
-                target.writerIndex(index + length);
-                promise.trySuccess(target);
-            } else {
-                promise.tryFailure(cause);
-            }
-        }, 0), promise, null);
-        return promise;
+        return run(completion -> get(offset, target, index, length, completion, 0),
+                value -> target.writerIndex(index + length), null);
     }
 
     /**
@@ -138,9 +128,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
      * @return what was there before
      */
     public Future<Long> fetchAndAdd(long offset, long delta) {
-        Promise<Long> promise = executor.newPromise();
-        run(() -> fetchAndAdd(offset, delta, toLong(promise), 0), promise, null);
-        return promise;
+        return run(completion -> fetchAndAdd(offset, delta, completion, 0), value -> value, null);
     }
 
     /**
@@ -150,9 +138,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
      * @return what was there before: {@code expected} if the value was stored
      */
     public Future<Long> compareAndSwap(long offset, long expected, long update) {
-        Promise<Long> promise = executor.newPromise();
-        run(() -> compareAndSwap(offset, expected, update, toLong(promise), 0), promise, null);
-        return promise;
+        return run(completion -> compareAndSwap(offset, expected, update, completion, 0), value -> value, null);
     }
 
     /**
@@ -160,9 +146,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
      * nobody was told.
      */
     public Future<Void> flush() {
-        Promise<Void> promise = executor.newPromise();
-        run(() -> flush(toVoid(promise), 0), promise, null);
-        return promise;
+        return run(completion -> flush(completion, 0), value -> null, null);
     }
 
     /** Several operations, to be handed to the event loop at once, with one future for all. */
@@ -170,47 +154,39 @@ public final class UcxRemoteMemory implements AutoCloseable {
         return new UcxMemoryBatch(this);
     }
 
-    /** @param source released if there is no loop any more that could begin the operation; or {@code null} */
-    private void run(Runnable operation, Promise<?> promise, ByteBuf source) {
+    /**
+     * @param result of the future, by the value that the operation has
+     * @param source released if there is no loop any more that could begin the operation; or {@code null}
+     */
+    private <T> Future<T> run(Consumer<UcxCompletion> operation, LongFunction<T> result, ByteBuf source) {
+        Promise<T> promise = executor.newPromise();
+        UcxCompletion completion = (id, value, cause) -> {
+            if (cause == null) {
+                promise.trySuccess(result.apply(value));
+            } else {
+                promise.tryFailure(cause);
+            }
+        };
         if (executor.inEventLoop()) {
-            operation.run();
-            return;
+            operation.accept(completion);
+            return promise;
         }
         try {
-            executor.execute(() -> begin(operation, promise));
+            executor.execute(() -> begin(operation, completion, promise));
         } catch (RejectedExecutionException e) {
             ReferenceCountUtil.safeRelease(source);
             promise.tryFailure(e);
         }
+        return promise;
     }
 
     /** In a task nobody else would learn what it throws. */
-    private static void begin(Runnable operation, Promise<?> promise) {
+    private static void begin(Consumer<UcxCompletion> operation, UcxCompletion completion, Promise<?> promise) {
         try {
-            operation.run();
+            operation.accept(completion);
         } catch (RuntimeException e) {
             promise.tryFailure(e);
         }
-    }
-
-    private static UcxCompletion toVoid(Promise<Void> promise) {
-        return (id, value, cause) -> {
-            if (cause == null) {
-                promise.trySuccess(null);
-            } else {
-                promise.tryFailure(cause);
-            }
-        };
-    }
-
-    private static UcxCompletion toLong(Promise<Long> promise) {
-        return (id, value, cause) -> {
-            if (cause == null) {
-                promise.trySuccess(value);
-            } else {
-                promise.tryFailure(cause);
-            }
-        };
     }
 
     // ------------------------------------------------------------------------------------------- the event loop only
