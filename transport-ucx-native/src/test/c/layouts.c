@@ -4,7 +4,6 @@
  * have it: "struct <class>.SIZE=<bytes>", "offset <class>.<FIELD>=<bytes>" and "const <NAME>=<value>".
  * The Java side fails on a value that differs and on a name that is missing on either side.
  */
-#include <netinet/in.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -133,19 +132,6 @@ static void structs(void)
     OFFSET(MemAttr, FIELD_MASK, ucp_mem_attr_t, field_mask);
     OFFSET(MemAttr, ADDRESS, ucp_mem_attr_t, address);
     OFFSET(MemAttr, LENGTH, ucp_mem_attr_t, length);
-
-    STRUCT(SockAddrIn, struct sockaddr_in);
-    OFFSET(SockAddrIn, FAMILY, struct sockaddr_in, sin_family);
-    OFFSET(SockAddrIn, PORT, struct sockaddr_in, sin_port);
-    OFFSET(SockAddrIn, ADDR, struct sockaddr_in, sin_addr);
-
-    STRUCT(SockAddrIn6, struct sockaddr_in6);
-    OFFSET(SockAddrIn6, FAMILY, struct sockaddr_in6, sin6_family);
-    OFFSET(SockAddrIn6, PORT, struct sockaddr_in6, sin6_port);
-    OFFSET(SockAddrIn6, ADDR, struct sockaddr_in6, sin6_addr);
-    OFFSET(SockAddrIn6, SCOPE_ID, struct sockaddr_in6, sin6_scope_id);
-
-    STRUCT(SockAddrStorage, struct sockaddr_storage);
 }
 
 static void context_and_worker_constants(void)
@@ -188,9 +174,6 @@ static void context_and_worker_constants(void)
 
 static void connection_constants(void)
 {
-    CONST(AF_UNSPEC);
-    CONST(AF_INET);
-    CONST(AF_INET6);
     CONST(UCP_LISTENER_PARAM_FIELD_SOCK_ADDR);
     CONST(UCP_LISTENER_PARAM_FIELD_CONN_HANDLER);
     CONST(UCP_LISTENER_ATTR_FIELD_SOCKADDR);

@@ -8,6 +8,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import io.github.nettyucx.socket.SocketLayouts.SockAddrIn;
 import io.github.nettyucx.socket.SocketLayouts.SockAddrIn6;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.Inet4Address;
@@ -19,13 +20,34 @@ import java.net.UnknownHostException;
 import java.nio.ByteOrder;
 
 /** Addresses as {@code struct sockaddr_in} and {@code struct sockaddr_in6}. */
-final class SocketAddresses {
+public final class SocketAddresses {
     private static final ValueLayout.OfShort PORT = JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN);
     private static final int IPV4_BYTES = 4;
     private static final int IPV6_BYTES = 16;
     private static final int MAPPED_PREFIX = 10;
 
     private SocketAddresses() {
+    }
+
+    /**
+     * Writes an address as one of its own family.
+     *
+     * @return a segment whose size is the {@code socklen_t}
+     * @throws IllegalArgumentException if the address is unresolved
+     */
+    public static MemorySegment encode(Arena arena, InetSocketAddress address) {
+        InetAddress host = address.getAddress();
+        if (host == null) {
+            throw new IllegalArgumentException("The address is unresolved: " + address);
+        }
+        boolean ipv6 = host instanceof Inet6Address;
+        MemorySegment encoded = arena.allocate(ipv6 ? SockAddrIn6.SIZE : SockAddrIn.SIZE, Long.BYTES);
+        try {
+            encode(host, address.getPort(), ipv6, encoded, 0);
+        } catch (SocketException e) {
+            throw new AssertionError("the family is the address's own", e);
+        }
+        return encoded;
     }
 
     /**
@@ -92,6 +114,19 @@ final class SocketAddresses {
      * @return {@code null} if it is of another family
      */
     static InetSocketAddress decode(MemorySegment memory, long offset) {
+        return decode(memory, offset, true);
+    }
+
+    /**
+     * Reads an address; an IPv6 one stays IPv6.
+     *
+     * @return {@code null} if there is none, or one of another family
+     */
+    public static InetSocketAddress decodeAsIs(MemorySegment memory, long offset) {
+        return decode(memory, offset, false);
+    }
+
+    private static InetSocketAddress decode(MemorySegment memory, long offset, boolean unmapped) {
         try {
             switch (memory.get(JAVA_SHORT, offset + SockAddrIn.FAMILY)) {
                 case SocketConstants.AF_INET: {
@@ -103,11 +138,11 @@ final class SocketAddresses {
                     byte[] bytes = new byte[IPV6_BYTES];
                     MemorySegment.copy(memory, JAVA_BYTE, offset + SockAddrIn6.ADDR, bytes, 0, IPV6_BYTES);
                     // Makes an Inet4Address of a mapped one.
-                    InetAddress host = InetAddress.getByAddress(bytes);
+                    InetAddress host = unmapped ? InetAddress.getByAddress(bytes) : null;
                     int scope = memory.get(JAVA_INT, offset + SockAddrIn6.SCOPE_ID);
                     // Scope 0 means "none", for which Java has -1.
-                    return new InetSocketAddress(scope == 0 || host instanceof Inet4Address
-                            ? host : Inet6Address.getByAddress(null, bytes, scope), port(memory, offset));
+                    return new InetSocketAddress(host instanceof Inet4Address ? host
+                            : Inet6Address.getByAddress(null, bytes, scope == 0 ? -1 : scope), port(memory, offset));
                 }
                 default:
                     return null;

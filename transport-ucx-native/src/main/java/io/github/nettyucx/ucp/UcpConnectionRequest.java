@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.ucp;
 
+import io.github.nettyucx.socket.SocketAddresses;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -32,7 +33,7 @@ public final class UcpConnectionRequest {
             clientId = query(attr, UcpConstants.UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ID) == UcsStatus.OK
                     ? attr.get(ValueLayout.JAVA_LONG, UcpLayouts.ConnRequestAttr.CLIENT_ID) : 0;
             clientAddress = query(attr, UcpConstants.UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ADDR) == UcsStatus.OK
-                    ? UcsSockAddr.decode(attr, UcpLayouts.ConnRequestAttr.CLIENT_ADDRESS) : null;
+                    ? SocketAddresses.decodeAsIs(attr, UcpLayouts.ConnRequestAttr.CLIENT_ADDRESS) : null;
         }
     }
 

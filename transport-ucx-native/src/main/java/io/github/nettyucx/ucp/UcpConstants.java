@@ -55,10 +55,6 @@ final class UcpConstants {
     static final int UCP_WAKEUP_RX = 1 << 11;
     static final int UCP_WAKEUP_EDGE = 1 << 16;
 
-    static final int AF_UNSPEC = 0;
-    static final int AF_INET = 2;
-    static final int AF_INET6 = 10;
-
     static final int UCP_LISTENER_PARAM_FIELD_SOCK_ADDR = 1;
     static final int UCP_LISTENER_PARAM_FIELD_CONN_HANDLER = 1 << 2;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.ucp;
 
+import io.github.nettyucx.socket.SocketAddresses;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -174,7 +175,7 @@ public final class UcpEndpoint implements AutoCloseable {
 
     private InetSocketAddress queryAddress(long field, long offset) throws UcxException {
         try (Arena arena = Arena.ofConfined()) {
-            return UcsSockAddr.decode(query(arena, field), offset);
+            return SocketAddresses.decodeAsIs(query(arena, field), offset);
         }
     }
 

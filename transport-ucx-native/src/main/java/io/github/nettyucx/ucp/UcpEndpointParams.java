@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.ucp;
 
+import io.github.nettyucx.socket.SocketAddresses;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -154,7 +155,7 @@ public final class UcpEndpointParams {
 
     private static void putSockAddr(
             Arena arena, MemorySegment params, long addressOffset, long lengthOffset, InetSocketAddress address) {
-        MemorySegment sockaddr = UcsSockAddr.encode(arena, address);
+        MemorySegment sockaddr = SocketAddresses.encode(arena, address);
         params.set(ValueLayout.JAVA_LONG, addressOffset, sockaddr.address());
         params.set(ValueLayout.JAVA_INT, lengthOffset, (int) sockaddr.byteSize());
     }

@@ -187,26 +187,4 @@ final class UcpLayouts {
         static final int ADDRESS = 8;
         static final int LENGTH = 16;
     }
-
-    /** {@code struct sockaddr_in}. */
-    static final class SockAddrIn {
-        static final int SIZE = 16;
-        static final int FAMILY = 0;
-        static final int PORT = 2;
-        static final int ADDR = 4;
-    }
-
-    /** {@code struct sockaddr_in6}. */
-    static final class SockAddrIn6 {
-        static final int SIZE = 28;
-        static final int FAMILY = 0;
-        static final int PORT = 2;
-        static final int ADDR = 8;
-        static final int SCOPE_ID = 24;
-    }
-
-    /** {@code struct sockaddr_storage}. */
-    static final class SockAddrStorage {
-        static final int SIZE = 128;
-    }
 }

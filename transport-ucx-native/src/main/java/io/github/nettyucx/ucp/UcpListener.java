@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.ucp;
 
+import io.github.nettyucx.socket.SocketAddresses;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -33,7 +34,7 @@ public final class UcpListener implements AutoCloseable {
         this.handler = handler;
         id = Upcalls.Listeners.REGISTERED.register(this);
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment sockaddr = UcsSockAddr.encode(arena, local);
+            MemorySegment sockaddr = SocketAddresses.encode(arena, local);
             MemorySegment params = arena.allocate(UcpLayouts.ListenerParams.SIZE, Long.BYTES);
             params.set(ValueLayout.JAVA_LONG, UcpLayouts.ListenerParams.FIELD_MASK,
                     UcpConstants.UCP_LISTENER_PARAM_FIELD_SOCK_ADDR
@@ -68,7 +69,7 @@ public final class UcpListener implements AutoCloseable {
                     UcpConstants.UCP_LISTENER_ATTR_FIELD_SOCKADDR);
             UcpFunctions.check("Asking a listener for its address",
                     UcpFunctions.LISTENER_QUERY, address(), attr.address(), 0);
-            return UcsSockAddr.decode(attr, UcpLayouts.ListenerAttr.SOCKADDR);
+            return SocketAddresses.decodeAsIs(attr, UcpLayouts.ListenerAttr.SOCKADDR);
         }
     }
 

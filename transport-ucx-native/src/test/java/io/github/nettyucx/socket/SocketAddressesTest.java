@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.nettyucx.ucp;
+package io.github.nettyucx.socket;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -16,15 +16,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class UcsSockAddrTest {
+class SocketAddressesTest {
 
     @ParameterizedTest
     @CsvSource({"127.0.0.1, 1", "10.200.3.255, 65535", "::1, 40000", "fe80::1:2:3, 80", "0.0.0.0, 0", "::, 0"})
     void whatIsWrittenIsReadBack(String host, int port) throws Exception {
         try (Arena arena = Arena.ofConfined()) {
             InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(host), port);
-            MemorySegment encoded = UcsSockAddr.encode(arena, address);
-            assertEquals(address, UcsSockAddr.decode(storage(arena, encoded), 0));
+            MemorySegment encoded = SocketAddresses.encode(arena, address);
+            assertEquals(address, SocketAddresses.decodeAsIs(storage(arena, encoded), 0));
         }
     }
 
@@ -32,7 +32,7 @@ class UcsSockAddrTest {
     void theBytesOfAnIpv4AddressAreInNetworkOrder() throws Exception {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment encoded =
-                    UcsSockAddr.encode(arena, new InetSocketAddress(InetAddress.getByName("1.2.3.4"), 0x0506));
+                    SocketAddresses.encode(arena, new InetSocketAddress(InetAddress.getByName("1.2.3.4"), 0x0506));
             assertEquals(16, encoded.byteSize());
             assertEquals(0x0605, encoded.get(ValueLayout.JAVA_SHORT, 2));
             assertEquals(0x0403_0201, encoded.get(ValueLayout.JAVA_INT, 4));
@@ -44,9 +44,9 @@ class UcsSockAddrTest {
         try (Arena arena = Arena.ofConfined()) {
             byte[] bytes = InetAddress.getByName("fe80::1").getAddress();
             InetSocketAddress address = new InetSocketAddress(Inet6Address.getByAddress(null, bytes, 3), 7);
-            MemorySegment encoded = UcsSockAddr.encode(arena, address);
+            MemorySegment encoded = SocketAddresses.encode(arena, address);
             assertEquals(28, encoded.byteSize());
-            InetSocketAddress decoded = UcsSockAddr.decode(storage(arena, encoded), 0);
+            InetSocketAddress decoded = SocketAddresses.decodeAsIs(storage(arena, encoded), 0);
             assertEquals(3, ((Inet6Address) decoded.getAddress()).getScopeId());
         }
     }
@@ -54,11 +54,11 @@ class UcsSockAddrTest {
     @Test
     void anIpv4AddressInIpv6DressStaysIpv6() {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment storage = arena.allocate(UcpLayouts.SockAddrStorage.SIZE, 8);
-            storage.set(ValueLayout.JAVA_SHORT, 0, (short) UcpConstants.AF_INET6);
+            MemorySegment storage = arena.allocate(SocketLayouts.SockAddrStorage.SIZE, 8);
+            storage.set(ValueLayout.JAVA_SHORT, 0, (short) SocketConstants.AF_INET6);
             storage.set(ValueLayout.JAVA_SHORT, 8 + 10, (short) -1);
             storage.set(ValueLayout.JAVA_INT_UNALIGNED, 8 + 12, 0x0403_0201);
-            InetAddress decoded = UcsSockAddr.decode(storage, 0).getAddress();
+            InetAddress decoded = SocketAddresses.decodeAsIs(storage, 0).getAddress();
             assertInstanceOf(Inet6Address.class, decoded);
             assertEquals("0:0:0:0:0:ffff:102:304", decoded.getHostAddress());
         }
@@ -67,7 +67,7 @@ class UcsSockAddrTest {
     @Test
     void noAddressIsNull() {
         try (Arena arena = Arena.ofConfined()) {
-            assertNull(UcsSockAddr.decode(arena.allocate(UcpLayouts.SockAddrStorage.SIZE, 8), 0));
+            assertNull(SocketAddresses.decodeAsIs(arena.allocate(SocketLayouts.SockAddrStorage.SIZE, 8), 0));
         }
     }
 
@@ -75,11 +75,11 @@ class UcsSockAddrTest {
     void anUnresolvedAddressIsRefused() {
         try (Arena arena = Arena.ofConfined()) {
             assertThrows(IllegalArgumentException.class,
-                    () -> UcsSockAddr.encode(arena, InetSocketAddress.createUnresolved("host.invalid", 1)));
+                    () -> SocketAddresses.encode(arena, InetSocketAddress.createUnresolved("host.invalid", 1)));
         }
     }
 
     private static MemorySegment storage(Arena arena, MemorySegment encoded) {
-        return arena.allocate(UcpLayouts.SockAddrStorage.SIZE, 8).copyFrom(encoded);
+        return arena.allocate(SocketLayouts.SockAddrStorage.SIZE, 8).copyFrom(encoded);
     }
 }
