@@ -67,7 +67,10 @@ public final class UcpContext implements AutoCloseable {
      * result is closed.
      */
     public UcpMemory map(MemorySegment segment) throws UcxException {
-        return UcpMemory.map(this, segment);
+        if (!segment.isNative() || segment.byteSize() == 0) {
+            throw new IllegalArgumentException("Native memory of some length is needed: " + segment);
+        }
+        return new UcpMemory(this, segment, segment.byteSize());
     }
 
     /**
@@ -77,7 +80,11 @@ public final class UcpContext implements AutoCloseable {
      * @param length in bytes, at least 1
      */
     public UcpMemory map(long address, long length) throws UcxException {
-        return UcpMemory.map(this, address, length);
+        if (address == 0 || length <= 0) {
+            throw new IllegalArgumentException("address: " + Long.toHexString(address) + ", length: " + length
+                    + " (expected: neither 0, and a length > 0)");
+        }
+        return map(NativeMemory.segment(address, length));
     }
 
     /**
@@ -86,7 +93,10 @@ public final class UcpContext implements AutoCloseable {
      * @param length in bytes, at least 1
      */
     public UcpMemory allocate(long length) throws UcxException {
-        return UcpMemory.allocate(this, length);
+        if (length <= 0) {
+            throw new IllegalArgumentException("length: " + length + " (expected: > 0)");
+        }
+        return new UcpMemory(this, null, length);
     }
 
     /** How the context may be used by threads. */

@@ -4,13 +4,11 @@ package io.github.nettyucx.ucp;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.EnumSet;
-import java.util.Set;
 
 /** How to create a {@link UcpContext}. Not thread-safe; may be used for several contexts. */
 public final class UcpContextParams {
 
-    private final Set<UcpFeature> features = EnumSet.noneOf(UcpFeature.class);
+    private long features;
     private boolean mtWorkersShared;
     private String name;
     private long estimatedEndpoints;
@@ -18,7 +16,9 @@ public final class UcpContextParams {
 
     /** What the context is for; must be called. */
     public UcpContextParams features(UcpFeature... added) {
-        features.addAll(Set.of(added));
+        for (UcpFeature feature : added) {
+            features |= feature.bit;
+        }
         return this;
     }
 
@@ -58,12 +58,12 @@ public final class UcpContextParams {
     }
 
     long write(Arena arena) {
-        if (features.isEmpty()) {
+        if (features == 0) {
             throw new IllegalStateException("A context needs at least one feature");
         }
         MemorySegment params = arena.allocate(UcpLayouts.Params.SIZE, Long.BYTES);
         long mask = UcpConstants.UCP_PARAM_FIELD_FEATURES | UcpConstants.UCP_PARAM_FIELD_MT_WORKERS_SHARED;
-        params.set(ValueLayout.JAVA_LONG, UcpLayouts.Params.FEATURES, UcpFeature.mask(features));
+        params.set(ValueLayout.JAVA_LONG, UcpLayouts.Params.FEATURES, features);
         params.set(ValueLayout.JAVA_INT, UcpLayouts.Params.MT_WORKERS_SHARED, mtWorkersShared ? 1 : 0);
         if (estimatedEndpoints != 0) {
             mask |= UcpConstants.UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.ucp;
 
-import java.util.Set;
-
 /** What a context is to be used for; UCX sets up nothing that wasn't asked for. */
 public enum UcpFeature {
 
@@ -21,17 +19,9 @@ public enum UcpFeature {
     /** Active messages: {@link UcpActiveMessage}. */
     AM(UcpConstants.UCP_FEATURE_AM);
 
-    private final int bit;
+    final int bit;
 
     UcpFeature(int bit) {
         this.bit = bit;
-    }
-
-    static long mask(Set<UcpFeature> features) {
-        long mask = 0;
-        for (UcpFeature feature : features) {
-            mask |= feature.bit;
-        }
-        return mask;
     }
 }

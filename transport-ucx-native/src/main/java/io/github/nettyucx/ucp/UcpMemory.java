@@ -19,7 +19,8 @@ public final class UcpMemory implements AutoCloseable {
     private final MemorySegment segment;
     private long address;
 
-    private UcpMemory(UcpContext context, MemorySegment owned, long length) throws UcxException {
+    /** @param owned {@code null} to have UCX allocate the memory */
+    UcpMemory(UcpContext context, MemorySegment owned, long length) throws UcxException {
         this.context = context;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment params = arena.allocate(UcpLayouts.MemMapParams.SIZE, Long.BYTES);
@@ -40,30 +41,6 @@ public final class UcpMemory implements AutoCloseable {
             context.retained();
             segment = owned != null ? owned : queryAllocated(arena).asSlice(0, length);
         }
-    }
-
-    /** Registers native memory, which must stay allocated until this is closed. */
-    static UcpMemory map(UcpContext context, MemorySegment segment) throws UcxException {
-        if (!segment.isNative() || segment.byteSize() == 0) {
-            throw new IllegalArgumentException("Native memory of some length is needed: " + segment);
-        }
-        return new UcpMemory(context, segment, segment.byteSize());
-    }
-
-    static UcpMemory map(UcpContext context, long address, long length) throws UcxException {
-        if (address == 0 || length <= 0) {
-            throw new IllegalArgumentException("address: " + Long.toHexString(address) + ", length: " + length
-                    + " (expected: neither 0, and a length > 0)");
-        }
-        return map(context, NativeMemory.segment(address, length));
-    }
-
-    /** Has UCX allocate memory, where other processes of the host can reach it directly. */
-    static UcpMemory allocate(UcpContext context, long length) throws UcxException {
-        if (length <= 0) {
-            throw new IllegalArgumentException("length: " + length + " (expected: > 0)");
-        }
-        return new UcpMemory(context, null, length);
     }
 
     private MemorySegment queryAllocated(Arena arena) throws UcxException {

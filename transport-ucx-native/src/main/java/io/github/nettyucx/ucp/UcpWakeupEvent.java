@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.ucp;
 
-import java.util.Set;
-
 /** What makes an armed worker's file descriptor readable. */
 public enum UcpWakeupEvent {
 
@@ -21,17 +19,9 @@ public enum UcpWakeupEvent {
     /** Not an event: the descriptor tells of new events only. */
     EDGE(UcpConstants.UCP_WAKEUP_EDGE);
 
-    private final int bit;
+    final int bit;
 
     UcpWakeupEvent(int bit) {
         this.bit = bit;
-    }
-
-    static int mask(Set<UcpWakeupEvent> events) {
-        int mask = 0;
-        for (UcpWakeupEvent event : events) {
-            mask |= event.bit;
-        }
-        return mask;
     }
 }

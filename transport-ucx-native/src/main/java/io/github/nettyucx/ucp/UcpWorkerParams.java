@@ -4,14 +4,12 @@ package io.github.nettyucx.ucp;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.EnumSet;
 import java.util.Objects;
-import java.util.Set;
 
 /** How to create a {@link UcpWorker}. Not thread-safe; may be used for several workers. */
 public final class UcpWorkerParams {
 
-    private final Set<UcpWakeupEvent> events = EnumSet.noneOf(UcpWakeupEvent.class);
+    private int events;
     private UcsThreadMode threadMode = UcsThreadMode.SINGLE;
     private boolean hasClientId;
     private long clientId;
@@ -46,7 +44,9 @@ public final class UcpWorkerParams {
 
     /** What wakes the worker. Default: everything. */
     public UcpWorkerParams events(UcpWakeupEvent... added) {
-        events.addAll(Set.of(added));
+        for (UcpWakeupEvent event : added) {
+            events |= event.bit;
+        }
         return this;
     }
 
@@ -54,9 +54,9 @@ public final class UcpWorkerParams {
         MemorySegment params = arena.allocate(UcpLayouts.WorkerParams.SIZE, Long.BYTES);
         long mask = UcpConstants.UCP_WORKER_PARAM_FIELD_THREAD_MODE;
         params.set(ValueLayout.JAVA_INT, UcpLayouts.WorkerParams.THREAD_MODE, threadMode.value);
-        if (!events.isEmpty()) {
+        if (events != 0) {
             mask |= UcpConstants.UCP_WORKER_PARAM_FIELD_EVENTS;
-            params.set(ValueLayout.JAVA_INT, UcpLayouts.WorkerParams.EVENTS, UcpWakeupEvent.mask(events));
+            params.set(ValueLayout.JAVA_INT, UcpLayouts.WorkerParams.EVENTS, events);
         }
         if (hasClientId) {
             mask |= UcpConstants.UCP_WORKER_PARAM_FIELD_CLIENT_ID;
