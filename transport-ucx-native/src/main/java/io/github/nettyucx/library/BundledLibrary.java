@@ -18,8 +18,10 @@ import java.util.zip.CRC32;
  *
  * <p>The index is a file in the format of {@code sha256sum}, at {@code META-INF/native/<classifier>/ucx/SHA256SUMS};
  * its paths start with UCX's version and are relative to the index.
+ *
+ * @param directoryName names the contents: another build of the same version gets a directory of its own
  */
-final class BundledLibrary {
+record BundledLibrary(UcxVersion version, String directoryName, List<BundledLibrary.Entry> entries) {
     static final String ARTIFACT = "io.github.netty-ucx:netty-transport-native-ucx";
 
     /**
@@ -33,29 +35,6 @@ final class BundledLibrary {
     }
 
     private static final Pattern LINE = Pattern.compile("([0-9a-f]{64})  (\\d+\\.\\d+\\.\\d+)/((?:ucx/)?\\w[\\w.-]*)");
-
-    private final UcxVersion version;
-    private final String directoryName;
-    private final List<Entry> entries;
-
-    private BundledLibrary(UcxVersion version, String directoryName, List<Entry> entries) {
-        this.version = version;
-        this.directoryName = directoryName;
-        this.entries = List.copyOf(entries);
-    }
-
-    UcxVersion version() {
-        return version;
-    }
-
-    /** Names the contents: another build of the same version gets a directory of its own. */
-    String directoryName() {
-        return directoryName;
-    }
-
-    List<Entry> entries() {
-        return entries;
-    }
 
     /** Looks for the bundle of this platform on the class path. */
     static BundledLibrary find(Platform platform, ClassLoader loader) throws LibraryRejected {
@@ -83,7 +62,7 @@ final class BundledLibrary {
             if (version == null) {
                 throw new LibraryRejected("is incomplete: " + index + " is empty");
             }
-            return new BundledLibrary(version, "ucx-" + version + "-" + checksum(bytes), entries);
+            return new BundledLibrary(version, "ucx-" + version + "-" + checksum(bytes), List.copyOf(entries));
         } catch (IOException e) {
             throw new LibraryRejected("cannot be read from " + index + ": " + e, e);
         }

@@ -28,18 +28,12 @@ import java.util.stream.Stream;
  * one that has the old file mapped keeps it. Nothing in a directory that another user could have prepared or could
  * change is used: then the libraries go into a fresh directory of this process's own, deleted at exit.
  */
-final class ExtractionDirectory {
+record ExtractionDirectory(int user) {
     private static final Set<PosixFilePermission> FORBIDDEN = PosixFilePermissions.fromString("----w--w-");
     private static final FileAttribute<Set<PosixFilePermission>> PRIVATE_DIRECTORY =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
     private static final FileAttribute<Set<PosixFilePermission>> PRIVATE_FILE =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
-
-    private final int user;
-
-    private ExtractionDirectory(int user) {
-        this.user = user;
-    }
 
     /**
      * Extracts the bundle, as far as that hasn't been done.
@@ -60,7 +54,8 @@ final class ExtractionDirectory {
             } catch (IOException unusable) {
                 Path directory = Files.createTempDirectory(base, "netty-ucx-", PRIVATE_DIRECTORY);
                 Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(directory), "netty-ucx-cleanup"));
-                logger().log(Level.WARNING, "UCX is extracted to " + directory + " for this process alone: " + unusable);
+                Logs.of(ExtractionDirectory.class).log(Level.WARNING,
+                        "UCX is extracted to " + directory + " for this process alone: " + unusable);
                 extraction.complete(directory, bundle, VerifiedFiles.none());
                 return directory;
             }
@@ -149,11 +144,7 @@ final class ExtractionDirectory {
                 Files.delete(path);
             }
         } catch (IOException e) {
-            logger().log(Level.DEBUG, "could not delete " + directory, e);
+            Logs.of(ExtractionDirectory.class).log(Level.DEBUG, "could not delete " + directory, e);
         }
-    }
-
-    private static System.Logger logger() {
-        return Logs.of(ExtractionDirectory.class);
     }
 }

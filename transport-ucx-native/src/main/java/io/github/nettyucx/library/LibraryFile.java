@@ -22,8 +22,10 @@ import java.util.regex.Pattern;
  * library that is too old must never be opened when a newer one is to be tried after it.
  * {@code ucp_get_version_string()} returns a string literal, which stands in the file once; other texts of that form in
  * it are the ends of symbol versions such as {@code GLIBC_2.2.5}.
+ *
+ * @param version if the file gives it away
  */
-final class LibraryFile {
+record LibraryFile(Path path, Optional<UcxVersion> version) {
     private static final int ELF_MAGIC = 0x7f454c46;
     private static final int HEADER_SIZE = 64;
     private static final int PROGRAM_HEADER_SIZE = 56;
@@ -37,23 +39,6 @@ final class LibraryFile {
     private static final int MAX_DIGITS = 3;
     /** With its end and what may not be before it. */
     private static final int LONGEST_VERSION = 16;
-
-    private final Path path;
-    private final UcxVersion version;
-
-    private LibraryFile(Path path, UcxVersion version) {
-        this.path = path;
-        this.version = version;
-    }
-
-    Path path() {
-        return path;
-    }
-
-    /** The version, if the file gives it away. */
-    Optional<UcxVersion> version() {
-        return Optional.ofNullable(version);
-    }
 
     /**
      * Reads a file.
@@ -77,7 +62,7 @@ final class LibraryFile {
             if (header.getShort(16) != ET_DYN) {
                 throw new LibraryRejected("is not a shared library (an ELF file of another type)");
             }
-            return new LibraryFile(path, findVersion(file, header));
+            return new LibraryFile(path, Optional.ofNullable(findVersion(file, header)));
         } catch (NoSuchFileException e) {
             throw new LibraryRejected("does not exist", e);
         } catch (IOException e) {

@@ -59,7 +59,7 @@ final class LoadedUcx {
         try {
             return Files.isSameFile(one, other);
         } catch (IOException e) {
-            logger().log(Level.DEBUG, "could not compare " + one + " with " + other, e);
+            Logs.of(LoadedUcx.class).log(Level.DEBUG, "could not compare " + one + " with " + other, e);
             return false;
         }
     }
@@ -146,11 +146,7 @@ final class LoadedUcx {
 
     private static Path ucpBeside(Path libucs) {
         Path libucp = libucs.resolveSibling(SystemPlaces.SONAME);
-        logger().log(Level.DEBUG, "libucs is in the process without libucp: {0}", libucs);
+        Logs.of(LoadedUcx.class).log(Level.DEBUG, "libucs is in the process without libucp: {0}", libucs);
         return libucp;
-    }
-
-    private static System.Logger logger() {
-        return Logs.of(LoadedUcx.class);
     }
 }

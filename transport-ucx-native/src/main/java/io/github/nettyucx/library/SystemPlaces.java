@@ -22,23 +22,13 @@ import java.util.Set;
  *
  * <p>The linker is not asked itself, because asking it means loading the library that it finds, whatever its version.
  */
-final class SystemPlaces {
+record SystemPlaces(Platform platform, Map<String, String> environment, String javaLibraryPath) {
     static final String SONAME = "libucp.so.0";
 
     private static final Path LINKER_CACHE = Path.of("/etc/ld.so.cache");
     private static final byte[] CACHE_MAGIC = "glibc-ld.so.cache1.1".getBytes(StandardCharsets.ISO_8859_1);
     private static final int CACHE_HEADER_SIZE = 48;
     private static final int CACHE_ENTRY_SIZE = 24;
-
-    private final Platform platform;
-    private final Map<String, String> environment;
-    private final String javaLibraryPath;
-
-    SystemPlaces(Platform platform, Map<String, String> environment, String javaLibraryPath) {
-        this.platform = platform;
-        this.environment = environment;
-        this.javaLibraryPath = javaLibraryPath;
-    }
 
     /** The files that exist, best first, each file once even if several links lead to it. */
     List<Path> libraries() {

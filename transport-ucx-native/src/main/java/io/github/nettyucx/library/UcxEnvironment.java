@@ -145,7 +145,7 @@ public final class UcxEnvironment {
         String exported = Libc.getenv(NO_MEMORY_EVENTS.name());
         boolean off = exported != null && NO_MEMORY_EVENTS.isSaidBy(exported);
         if (!off) {
-            logger().log(Level.WARNING, "UCX was loaded without " + NO_MEMORY_EVENTS.name() + '='
+            Logs.of(UcxEnvironment.class).log(Level.WARNING, "UCX was loaded without " + NO_MEMORY_EVENTS.name() + '='
                     + NO_MEMORY_EVENTS.value() + ", so that there must be no rendezvous: " + NO_MEMORY_EVENTS.why());
         }
         if (!off || version.compareTo(MEMORY_EVENTS_OPTIONAL) < 0) {
@@ -164,8 +164,8 @@ public final class UcxEnvironment {
                 before.put(setting.name(), exported);
             }
             if (exported != null && setting.mandatory() && !setting.isSaidBy(exported)) {
-                logger().log(Level.WARNING, setting.name() + '=' + exported + " is overridden by " + setting.name() + '='
-                        + setting.value() + ": " + setting.why());
+                Logs.of(UcxEnvironment.class).log(Level.WARNING, setting.name() + '=' + exported + " is overridden by "
+                        + setting.name() + '=' + setting.value() + ": " + setting.why());
             }
         }
         Environ.put(variables);
@@ -179,9 +179,5 @@ public final class UcxEnvironment {
         } catch (IOException e) {
             return false;
         }
-    }
-
-    private static System.Logger logger() {
-        return Logs.of(UcxEnvironment.class);
     }
 }

@@ -95,11 +95,7 @@ final class VerifiedFiles {
                 Files.deleteIfExists(unfinished);
             }
         } catch (IOException e) {
-            logger().log(Level.DEBUG, "could not write " + note, e);
+            Logs.of(VerifiedFiles.class).log(Level.DEBUG, "could not write " + note, e);
         }
-    }
-
-    private static System.Logger logger() {
-        return Logs.of(VerifiedFiles.class);
     }
 }

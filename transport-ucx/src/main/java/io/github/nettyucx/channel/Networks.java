@@ -6,17 +6,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Networks, as a list such as {@code 10.1.0.0/16,fd00::/8}; an address without a length stands for itself alone. */
-final class Networks {
+record Networks(List<Networks.Network> all) {
 
     static final Networks NONE = new Networks(List.of());
-
-    private final List<Network> all;
 
     /**
      * @param address its first address, of 4 or 16 bytes
      * @param length  how many bits of it count
      */
-    private record Network(byte[] address, int length) {
+    record Network(byte[] address, int length) {
 
         static Network parse(String text) {
             int slash = text.indexOf('/');
@@ -54,10 +52,6 @@ final class Networks {
             }
             return true;
         }
-    }
-
-    private Networks(List<Network> all) {
-        this.all = all;
     }
 
     /** @throws IllegalArgumentException if it is no list of networks; the message names the one that is none */

@@ -8,23 +8,13 @@ import java.security.MessageDigest;
  * nonces are in what is covered, so that no proof of another conversation fits; the labels keep the server's from being
  * sent back to it as the client's.
  */
-final class Proofs {
+record Proofs(boolean secret, byte[] server, byte[] client) {
 
     /** Of a proof, in bytes. */
     static final int LENGTH = 32;
 
     private static final String SERVER = "netty-ucx/2 server";
     private static final String CLIENT = "netty-ucx/2 client";
-
-    private final boolean secret;
-    private final byte[] server;
-    private final byte[] client;
-
-    private Proofs(boolean secret, byte[] server, byte[] client) {
-        this.secret = secret;
-        this.server = server;
-        this.client = client;
-    }
 
     /**
      * @param secret or null; without one no class of {@code javax.crypto} is loaded, which would take time at the start
@@ -37,14 +27,6 @@ final class Proofs {
             return new Proofs(false, clientNonce, serverNonce);
         }
         return new Proofs(true, secret.proof(SERVER, hello, answer), secret.proof(CLIENT, hello, answer));
-    }
-
-    byte[] server() {
-        return server;
-    }
-
-    byte[] client() {
-        return client;
     }
 
     /** @throws HandshakeException if the peer's proof is not the right one */
