@@ -86,16 +86,16 @@ final class ConnectionMetrics {
     }
 
     void failed(HandshakeFailure reason, SocketAddress remote, Throwable cause) {
-        loop.handshakeFailures().increment(reason);
+        loop.handshakeFailures.increment(reason);
         if (channel.isAccepted() && STRANGERS.contains(reason)) {
-            loop.strangers().incrementAndGet();
+            loop.strangers.incrementAndGet();
         }
         FlightEvents.handshakeFailed(channel.id().asShortText(), remote, channel.isAccepted(), reason, cause);
     }
 
     void closed(CloseReason reason) {
         traffic.closed();
-        loop.closings().increment(reason);
+        loop.closings.increment(reason);
         FlightEvents.closed(channel, reason, System.nanoTime() - openedNanos);
         if (told != null) {
             try {

@@ -102,7 +102,7 @@ public final class IoDriver {
             if (destroyed) {
                 throw new IOException("the event loop has ended");
             }
-            engine = new ProgressEngine(Thread.currentThread().getName(), counters.worker());
+            engine = new ProgressEngine(Thread.currentThread().getName(), counters.worker);
             port = engine;
         }
         return engine;

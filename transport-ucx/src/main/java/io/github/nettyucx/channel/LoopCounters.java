@@ -20,41 +20,17 @@ final class LoopCounters {
         WAKEUPS
     }
 
-    private final Counters<WorkerCounter> worker = new Counters<>(WorkerCounter.class);
-    private final Counters<Wait> waits = new Counters<>(Wait.class);
-    private final Counters<HandshakeFailure> handshakeFailures = new Counters<>(HandshakeFailure.class);
-    private final Counters<CloseReason> closings = new Counters<>(CloseReason.class);
-    private final Map<String, Traffic> lanes = new ConcurrentHashMap<>();
-    /** The one that other threads write. */
-    private final AtomicLong strangers = new AtomicLong();
-
-    Counters<WorkerCounter> worker() {
-        return worker;
-    }
-
-    Counters<Wait> waits() {
-        return waits;
-    }
-
-    Counters<HandshakeFailure> handshakeFailures() {
-        return handshakeFailures;
-    }
-
-    Counters<CloseReason> closings() {
-        return closings;
-    }
-
+    final Counters<WorkerCounter> worker = new Counters<>(WorkerCounter.class);
+    final Counters<Wait> waits = new Counters<>(Wait.class);
+    final Counters<HandshakeFailure> handshakeFailures = new Counters<>(HandshakeFailure.class);
+    final Counters<CloseReason> closings = new Counters<>(CloseReason.class);
     /** By UCX's names of them. */
-    Map<String, Traffic> lanes() {
-        return lanes;
-    }
+    final Map<String, Traffic> lanes = new ConcurrentHashMap<>();
+    /** The one that other threads write. */
+    final AtomicLong strangers = new AtomicLong();
 
     Traffic lane(String name) {
         return lanes.computeIfAbsent(name, lane -> new Traffic());
-    }
-
-    AtomicLong strangers() {
-        return strangers;
     }
 
     /**

@@ -30,9 +30,9 @@ public final class UcxMetrics {
     UcxMetrics(Collection<LoopCounters> loops) {
         loops.forEach(sum::addAll);
         Map<String, UcxTraffic> byLane = new TreeMap<>();
-        sum.lanes().forEach((name, its) -> byLane.put(name, new UcxTraffic(Collections.singleton(its))));
+        sum.lanes.forEach((name, its) -> byLane.put(name, new UcxTraffic(Collections.singleton(its))));
         lanes = Collections.unmodifiableMap(byLane);
-        traffic = new UcxTraffic(sum.lanes().values());
+        traffic = new UcxTraffic(sum.lanes.values());
     }
 
     /** What several loops, or groups of them, had done. */
@@ -54,22 +54,22 @@ public final class UcxMetrics {
 
     /** Connections that were not made, whichever side this one was. */
     public long handshakesFailed() {
-        return sum.handshakeFailures().sum();
+        return sum.handshakeFailures.sum();
     }
 
     /** Those of {@link #handshakesFailed()} that failed for this reason. */
     public long handshakesFailed(HandshakeFailure reason) {
-        return sum.handshakeFailures().get(reason);
+        return sum.handshakeFailures.get(reason);
     }
 
     /** Connections that had been open and ended like that. */
     public long connectionsClosed(CloseReason reason) {
-        return sum.closings().get(reason);
+        return sum.closings.get(reason);
     }
 
     /** Connections that had been open and did not end in good order: all reasons but {@link CloseReason#ORDERLY}. */
     public long resets() {
-        return sum.closings().sum() - sum.closings().get(CloseReason.ORDERLY);
+        return sum.closings.sum() - sum.closings.get(CloseReason.ORDERLY);
     }
 
     /**
@@ -77,39 +77,39 @@ public final class UcxMetrics {
      * something else, or something wrong.
      */
     public long strangersTurnedAway() {
-        return sum.strangers().get();
+        return sum.strangers.get();
     }
 
     /** Messages for channels that nobody has: they were late, or forged. They have been thrown away. */
     public long messagesForUnknownChannels() {
-        return sum.worker().get(WorkerCounter.UNKNOWN_CHANNEL_MESSAGES);
+        return sum.worker.get(WorkerCounter.UNKNOWN_CHANNEL_MESSAGES);
     }
 
     // ------------------------------------------------------------------------------------------- loops
 
     /** Calls of {@code ucp_worker_progress}: one for each UCX worker in each turn of its loop, at least. */
     public long progressCalls() {
-        return sum.worker().get(WorkerCounter.PROGRESS_CALLS);
+        return sum.worker.get(WorkerCounter.PROGRESS_CALLS);
     }
 
     /** Those of {@link #progressCalls()} in which UCX did something. */
     public long progressCallsWithWork() {
-        return sum.worker().get(WorkerCounter.PROGRESS_CALLS_WITH_WORK);
+        return sum.worker.get(WorkerCounter.PROGRESS_CALLS_WITH_WORK);
     }
 
     /** How often a loop has gone to sleep because there was nothing to do. */
     public long parks() {
-        return sum.waits().get(Wait.PARKS);
+        return sum.waits.get(Wait.PARKS);
     }
 
     /** How often UCX did not let a loop sleep: there was something to do already. */
     public long parksRefused() {
-        return sum.waits().get(Wait.PARKS_REFUSED);
+        return sum.waits.get(Wait.PARKS_REFUSED);
     }
 
     /** Those of {@link #parks()} that another thread ended, by a task; the others ended by UCX, a socket or a timer. */
     public long wakeups() {
-        return sum.waits().get(Wait.WAKEUPS);
+        return sum.waits.get(Wait.WAKEUPS);
     }
 
     // ------------------------------------------------------------------------------------------- at the moment
@@ -137,11 +137,11 @@ public final class UcxMetrics {
 
     /** For tests. */
     long worker(WorkerCounter counter) {
-        return sum.worker().get(counter);
+        return sum.worker.get(counter);
     }
 
     private long gauge(WorkerCounter up, WorkerCounter down) {
         // The two are not read at the same moment.
-        return Math.max(0, sum.worker().get(up) - sum.worker().get(down));
+        return Math.max(0, sum.worker.get(up) - sum.worker.get(down));
     }
 }
