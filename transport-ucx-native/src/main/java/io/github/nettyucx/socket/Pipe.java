@@ -21,15 +21,13 @@ public final class Pipe implements AutoCloseable {
     private static final int NONE = -1;
     private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
 
-    private final int capacity;
     private final FileChannel target;
     private int readFd;
     private int writeFd;
 
-    private Pipe(int readFd, int writeFd, int capacity, FileChannel target) {
+    private Pipe(int readFd, int writeFd, FileChannel target) {
         this.readFd = readFd;
         this.writeFd = writeFd;
-        this.capacity = capacity;
         this.target = target;
     }
 
@@ -42,10 +40,8 @@ public final class Pipe implements AutoCloseable {
         FileChannel target = null;
         try {
             SocketFunctions.fcntl(state, writeFd, SocketConstants.F_SETPIPE_SZ, WANTED_CAPACITY);
-            int capacity = Errno.check("fcntl(F_GETPIPE_SZ)",
-                    SocketFunctions.fcntl(state, writeFd, SocketConstants.F_GETPIPE_SZ, 0));
             target = openTarget(state, readFd, writeFd);
-            return new Pipe(readFd, writeFd, capacity, target);
+            return new Pipe(readFd, writeFd, target);
         } catch (Throwable t) {
             if (target != null) {
                 target.close();
@@ -113,11 +109,6 @@ public final class Pipe implements AutoCloseable {
     /** The write end's descriptor, -1 once it is closed. */
     public int writeFd() {
         return writeFd;
-    }
-
-    /** In bytes. Pages that are partly filled count as full. */
-    public int capacity() {
-        return capacity;
     }
 
     /**

@@ -80,7 +80,6 @@ final class SocketConstants {
     static final int O_CLOEXEC = 0x80000;
     static final int F_SETFL = 4;
     static final int F_SETPIPE_SZ = 1031;
-    static final int F_GETPIPE_SZ = 1032;
     static final int SPLICE_F_MOVE = 1;
     static final int SPLICE_F_NONBLOCK = 2;
     static final int LC_MESSAGES_MASK = 1 << 5;

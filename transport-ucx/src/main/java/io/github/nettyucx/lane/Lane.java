@@ -4,7 +4,6 @@ package io.github.nettyucx.lane;
 import io.github.nettyucx.handshake.LaneKind;
 import io.github.nettyucx.memory.MemoryExchange;
 import io.github.nettyucx.wire.CloseReason;
-import io.github.nettyucx.wire.Traffic;
 import io.github.nettyucx.worker.SocketWatcher;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelOutboundBuffer;
@@ -145,8 +144,6 @@ public interface Lane extends SocketWatcher {
 
     /** How the connection has ended, or would end if it were closed now. */
     CloseReason closeReason();
-
-    Traffic traffic();
 
     /**
      * Gives everything back, but for the control socket.

@@ -333,11 +333,6 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
     }
 
     @Override
-    public Traffic traffic() {
-        return connection.traffic();
-    }
-
-    @Override
     public void close(boolean reset) {
         if (closed) {
             return;

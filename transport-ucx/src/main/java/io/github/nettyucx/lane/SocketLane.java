@@ -31,7 +31,6 @@ public final class SocketLane implements Lane {
     private static final List<String> TRANSPORTS = List.of(NAME);
 
     private final KernelSocket socket;
-    private final Traffic traffic;
     private final SocketInput input;
     private final SocketOutput output;
     private LaneListener listener;
@@ -47,7 +46,6 @@ public final class SocketLane implements Lane {
      */
     public SocketLane(KernelSocket socket, ProgressEngine engine, Traffic traffic, ByteBuf firstBytes) {
         this.socket = socket;
-        this.traffic = traffic;
         input = new SocketInput(this, socket, engine, traffic, firstBytes);
         output = new SocketOutput(this, socket, engine, traffic);
     }
@@ -76,11 +74,6 @@ public final class SocketLane implements Lane {
     @Override
     public List<String> transports() {
         return TRANSPORTS;
-    }
-
-    @Override
-    public Traffic traffic() {
-        return traffic;
     }
 
     // ------------------------------------------------------------------------------------------- events

@@ -68,10 +68,6 @@ record MemoryKey(byte[] bytes) {
         return ByteBuffer.wrap(bytes).getLong(REGION_AT);
     }
 
-    long length() {
-        return ByteBuffer.wrap(bytes).getLong(LENGTH_AT);
-    }
-
     int rights() {
         return bytes[RIGHTS_AT] & 0xff;
     }

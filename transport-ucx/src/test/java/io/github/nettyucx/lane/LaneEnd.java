@@ -2,6 +2,7 @@
 package io.github.nettyucx.lane;
 
 import io.github.nettyucx.socket.KernelSocket;
+import io.github.nettyucx.wire.Traffic;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -22,6 +23,7 @@ final class LaneEnd implements LaneListener {
 
     final KernelSocket socket;
     final SocketLane lane;
+    final Traffic traffic;
     /** Of a channel that has nothing else to do with the lane. */
     final ChannelOutboundBuffer out;
     final ByteArrayOutputStream input = new ByteArrayOutputStream();
@@ -34,8 +36,9 @@ final class LaneEnd implements LaneListener {
     /** Runs within each call of the listener. */
     Runnable reaction = () -> { };
 
-    LaneEnd(KernelSocket socket, SocketLane lane) {
+    LaneEnd(KernelSocket socket, SocketLane lane, Traffic traffic) {
         this.socket = socket;
+        this.traffic = traffic;
         this.lane = lane;
         out = channel.unsafe().outboundBuffer();
     }

@@ -168,7 +168,7 @@ final class SeededTransfer {
             assertArrayEquals(peer.written(), end.bytes());
             assertEquals(0, promises.stream().filter(promise -> !promise.isSuccess()).count());
             assertTrue(end.lane.isEndDelivered());
-            assertEquals(peer.end.lane.traffic().sent().sum() > 0, end.input.size() > 0);
+            assertEquals(peer.end.traffic.sent().sum() > 0, end.input.size() > 0);
         }
 
         @Override

@@ -113,7 +113,7 @@ class SocketFileTest {
         ChannelPromise promise = end.add(new DefaultFileRegion(file(new byte[0]), 0, 0));
         assertEquals(Written.DRAINED, end.write());
         assertTrue(promise.isSuccess());
-        assertEquals(0, end.lane.traffic().sent().sum());
+        assertEquals(0, end.traffic.sent().sum());
     }
 
     @Test

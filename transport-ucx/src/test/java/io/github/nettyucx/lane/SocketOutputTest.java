@@ -56,7 +56,7 @@ class SocketOutputTest {
     }
 
     private long calls() {
-        return end.lane.traffic().sent().sum();
+        return end.traffic.sent().sum();
     }
 
     private void awaitExpected() throws IOException {
@@ -99,7 +99,7 @@ class SocketOutputTest {
         assertTrue(promise.isSuccess());
         assertEquals(0, message.refCnt());
         assertEquals(1, calls());
-        assertEquals(100, end.lane.traffic().get(TrafficCounter.BYTES_SENT));
+        assertEquals(100, end.traffic.get(TrafficCounter.BYTES_SENT));
         awaitExpected();
     }
 
@@ -145,7 +145,7 @@ class SocketOutputTest {
         end.add(Unpooled.compositeBuffer().addComponents(true, message(9000), message(40)));
         assertEquals(Written.DRAINED, end.write());
         assertEquals(1, calls());
-        assertEquals(1, end.lane.traffic().get(TrafficCounter.MESSAGES_GATHERED));
+        assertEquals(1, end.traffic.get(TrafficCounter.MESSAGES_GATHERED));
         awaitExpected();
     }
 
@@ -157,7 +157,7 @@ class SocketOutputTest {
             promises.add(end.add(message(1000)));
         }
         assertEquals(Written.WAITING, end.write());
-        long taken = end.lane.traffic().get(TrafficCounter.BYTES_SENT);
+        long taken = end.traffic.get(TrafficCounter.BYTES_SENT);
         assertTrue(taken > 0 && taken < 300_000, "taken: " + taken);
         for (int i = 0; i < promises.size(); i++) {
             assertEquals((i + 1) * 1000L <= taken, promises.get(i).isDone(), "promise " + i);
@@ -260,7 +260,7 @@ class SocketOutputTest {
         assertEquals(Written.WAITING, end.write());
         pair.settle();
         long before = end.lane.moved();
-        assertTrue(before < end.lane.traffic().get(TrafficCounter.BYTES_SENT), "the kernel still has some");
+        assertTrue(before < end.traffic.get(TrafficCounter.BYTES_SENT), "the kernel still has some");
         pair.await("the peer to take some", () -> {
             Raw.receive(pair.near, received);
             return end.lane.moved() > before;
