@@ -59,8 +59,7 @@ public final class Inbound {
 
     private final EndpointPort port;
     private final Traffic traffic;
-    private final int window;
-    private final int maxMessage;
+    private final Window window;
     private State state = State.OPEN;
     private boolean peerReads = true;
     private int failure;
@@ -81,16 +80,10 @@ public final class Inbound {
     /** Capacity of the entries' buffers, in bytes. */
     private int allocated;
 
-    /** Bytes and charges that the peer has spent and not been given back. */
-    private int spent;
-    /** The part of it that the application has consumed: to be granted again. */
-    private int owed;
-
     Inbound(EndpointPort port, Traffic traffic, int window, int maxMessage) {
         this.port = port;
         this.traffic = traffic;
-        this.window = window;
-        this.maxMessage = maxMessage;
+        this.window = new Window(window, maxMessage);
     }
 
     // ------------------------------------------------------------------------------------------- arrival
@@ -101,7 +94,10 @@ public final class Inbound {
             return;
         }
         try {
-            charge(length);
+            if (isFinished()) {
+                throw new ProtocolException("the peer sent data after the end of its stream");
+            }
+            window.spend(length);
             makeRoom();
         } catch (ProtocolException | OutOfMemoryError e) {
             port.discard(message);
@@ -110,7 +106,7 @@ public final class Inbound {
         traffic.arrived((int) length);
         if (state == State.DISCARDING) {
             port.discard(message);
-            owed += (int) length + Limits.MESSAGE_CHARGE;
+            window.owe((int) length + Limits.MESSAGE_CHARGE);
         } else if (size >= (wanted ? HELD_LIMIT_READING : HELD_LIMIT_PAUSED)) {
             stash(message, (int) length, stash);
         } else {
@@ -121,22 +117,6 @@ public final class Inbound {
         }
     }
 
-    private void charge(long length) throws ProtocolException {
-        if (state == State.FINISHED || state == State.COMPLETE) {
-            throw new ProtocolException("the peer sent data after the end of its stream");
-        }
-        if (length == 0 || length > maxMessage) {
-            throw new ProtocolException("the peer sent a message of " + length + " bytes; expected 1 to "
-                    + maxMessage);
-        }
-        long total = spent + length + Limits.MESSAGE_CHARGE;
-        if (total > window) {
-            throw new ProtocolException("the peer sent " + (total - window)
-                    + " bytes more than its credit allows (window: " + window + " bytes)");
-        }
-        spent = (int) total;
-    }
-
     private void stash(long message, int length, Allocation allocation) {
         int last = head + size - 1 & kinds.length - 1;
         boolean small = length <= STASH_MESSAGE_LIMIT;
@@ -144,7 +124,8 @@ public final class Inbound {
             receive(last, message, length);
         } else {
             // A peer that sends bytes one by one, and lets none complete, must not get a large buffer for each.
-            int capacity = small && allocated < window ? Math.max(length, Math.min(STASH_CAPACITY, window)) : length;
+            int capacity = small && allocated < window.size() ? Math.max(length, Math.min(STASH_CAPACITY, window.size()))
+                    : length;
             receiveHeldIfPossible(add(HELD, message, length, null), capacity, allocation);
         }
     }
@@ -224,7 +205,7 @@ public final class Inbound {
     }
 
     void finished(boolean peerReads) throws ProtocolException {
-        if (state == State.FINISHED || state == State.COMPLETE) {
+        if (isFinished()) {
             throw new ProtocolException("the peer ended its stream twice");
         }
         this.peerReads = peerReads;
@@ -282,12 +263,12 @@ public final class Inbound {
         int readable = buffer.readableBytes();
         if (readable > limit) {
             ByteBuf part = buffer.readRetainedSlice(limit);
-            consumed(limit);
+            window.owe(limit);
             return part;
         }
         buffers[head] = null;
         allocated -= buffer.capacity();
-        consumed(readable + messages[head] * Limits.MESSAGE_CHARGE);
+        window.owe(readable + messages[head] * Limits.MESSAGE_CHARGE);
         head = head + 1 & kinds.length - 1;
         size--;
         receiveAhead(allocation);
@@ -341,10 +322,6 @@ public final class Inbound {
         return kinds[index] == READY && buffers[index].refCnt() == 0;
     }
 
-    private void consumed(int credit) {
-        owed += credit;
-    }
-
     /** Whether {@link Connection#read} has something to do; its answer may be that the bytes are still on their way. */
     public boolean isReadable() {
         return size > 0 && kinds[head] != RECEIVING;
@@ -352,7 +329,7 @@ public final class Inbound {
 
     /** Whether the peer's stream has ended and been read to its end. */
     public boolean isAtEnd() {
-        return size == 0 && (state == State.FINISHED || state == State.COMPLETE);
+        return size == 0 && isFinished();
     }
 
     /** Whether the peer's stream has ended. */
@@ -382,15 +359,12 @@ public final class Inbound {
 
     /** Takes all the credit that may be granted again. */
     public int takeGrant() {
-        int grant = Math.min(owed, Tag.MAX_VALUE);
-        owed -= grant;
-        spent -= grant;
-        return grant;
+        return window.takeGrant();
     }
 
     /** Whether so much credit is owed that it has to be sent even if nothing else is. */
     boolean isGrantDue() {
-        return owed >= window / 4;
+        return window.isGrantDue();
     }
 
     // ------------------------------------------------------------------------------------------- in flight
@@ -515,7 +489,7 @@ public final class Inbound {
     /** Throws away what is queued and what is to come, and owes the peer all of its credit. */
     public void discard() {
         truncate(0, 0);
-        owed = spent;
+        window.oweAll();
         if (state == State.OPEN) {
             state = State.DISCARDING;
         }
