@@ -45,11 +45,10 @@ public final class Peer {
     private final int id;
     private final EventLoop home;
     private final Outgoing outgoing;
+    private final Asking asking;
     private final Inbox inbox;
     private final Runnable drain = this::drain;
     private final AtomicLong acknowledged = new AtomicLong();
-    /** Requests with a smaller ticket ended when a connection was lost. */
-    private volatile long lostBelow;
     /** Where messages go, or {@code null}. Changed with this object's lock, and on its own loop if it is to be another. */
     private volatile Connection current;
     /** Of the thread that drains. */
@@ -70,6 +69,7 @@ public final class Peer {
         this.id = id;
         this.home = home;
         outgoing = new Outgoing(this, node);
+        asking = new Asking(this, node, home);
         inbox = new Inbox(node.executor());
     }
 
@@ -148,37 +148,8 @@ public final class Peer {
      *                               thread is interrupted, whose status stays
      * @throws IllegalStateException if an event loop of the node calls
      */
-    @SuppressWarnings("unchecked")
     public <Q, R> R request(RequestType<Q, R> type, Q request, Duration timeout) {
-        if (node.isLoop()) {
-            throw new IllegalStateException("an event loop must not wait for a response; use requestAsync");
-        }
-        Outbox outbox = Outbox.begin();
-        Waiter waiter = outbox.waiter;
-        boolean reusable = false;
-        try {
-            waiter.begin();
-            begin(waiter, type, timeout, false);
-            send(outbox, waiter, type, request);
-            if (!waiter.await(node.settings().requestSpinNanos())) {
-                if (node.requests().take(waiter.correlation) != null) {
-                    reusable = true;
-                    if (Thread.currentThread().isInterrupted()) {
-                        node.requests().cancelled();
-                        throw new MessagingException("interrupted while it waited for a response of node " + id);
-                    }
-                    throw node.requests().timeout(waiter);
-                }
-                waiter.awaitFinish();
-            }
-            reusable = true;
-            return (R) waiter.result();
-        } finally {
-            if (!reusable) {
-                outbox.replaceWaiter();
-            }
-            outbox.end();
-        }
+        return asking.request(type, request, timeout);
     }
 
     /**
@@ -189,7 +160,7 @@ public final class Peer {
      */
     public <Q, R> CompletableFuture<R> requestAsync(RequestType<Q, R> type, Q request, Duration timeout) {
         FuturePending<R> pending = new FuturePending<>(node, type.number());
-        sendAsync(pending, type, request, timeout);
+        asking.begin(pending, type, request, timeout);
         return pending.future();
     }
 
@@ -199,70 +170,8 @@ public final class Peer {
      * @param timeout more than 0; kept to 10 ms
      */
     public <Q, R> void requestAsync(RequestType<Q, R> type, Q request, Duration timeout, ResponseHandler<R> handler) {
-        sendAsync(new CallbackPending<>(node, type.number(), Objects.requireNonNull(handler, "handler")), type, request,
-                timeout);
-    }
-
-    private <Q, R> void sendAsync(Pending pending, RequestType<Q, R> type, Q request, Duration timeout) {
-        Outbox outbox = Outbox.begin();
-        try {
-            begin(pending, type, timeout, true);
-            send(outbox, pending, type, request);
-        } finally {
-            outbox.end();
-        }
-    }
-
-    private void begin(Pending pending, RequestType<?, ?> type, Duration timeout, boolean timed) {
-        long nanos = timeout.toNanos();
-        if (nanos <= 0) {
-            throw new IllegalArgumentException("timeout of a request: " + timeout + " (expected: more than 0)");
-        }
-        pending.peer = this;
-        pending.codec = type.response();
-        pending.deadlineNanos = System.nanoTime() + nanos;
-        pending.isTimed = timed;
-        node.requests().add(pending);
-    }
-
-    private <Q> void send(Outbox outbox, Pending pending, RequestType<Q, ?> type, Q request) {
-        long correlation = pending.correlation;
-        boolean sent = false;
-        try {
-            long ticket = outgoing.put(outbox, Frame.REQUEST, type.number(), correlation, type.request(), request, true,
-                    pending);
-            sent = true;
-            long position = ticket == NO_TICKET ? outgoing.ring().tail() : ticket;
-            // Somebody else may have answered it and use it again by now; then nobody looks at it.
-            if (pending.correlation == correlation) {
-                pending.ticket = position;
-                if (position < lostBelow && node.requests().take(correlation) == pending) {
-                    fail(pending, new MessagingException.NodeLost("the connection to node " + id + " was lost", null));
-                }
-            }
-        } catch (MessagingException.RequestTimeout e) {
-            if (node.requests().take(correlation) == pending) {
-                node.counters().timedOut();
-                fail(pending, e);
-            }
-        } finally {
-            if (!sent) {
-                node.requests().take(correlation);
-            }
-        }
-    }
-
-    /** Who does not wait for the answer is told on an event loop, and not by the call that has sent the request. */
-    private void fail(Pending pending, MessagingException cause) {
-        if (pending.isTimed) {
-            try {
-                home.execute(() -> pending.fail(cause));
-                return;
-            } catch (RejectedExecutionException e) {
-                // There is no loop any more.
-            }
-        }
-        pending.fail(cause);
+        asking.begin(new CallbackPending<>(node, type.number(), Objects.requireNonNull(handler, "handler")), type,
+                request, timeout);
     }
 
     // ------------------------------------------------------------------------------------------- the loop
@@ -373,7 +282,7 @@ public final class Peer {
             node.told(listener -> listener.undelivered(this, from, to, cause));
         }
         if (requestsToo) {
-            lostBelow = Math.max(lostBelow, to);
+            asking.lost(to);
             node.requests().fail(this, to, cause instanceof MessagingException lost ? lost
                     : new MessagingException.NodeLost("the connection to node " + id + " was lost", cause));
         }
