@@ -34,6 +34,7 @@ public final class ClientHandshake extends Handshake {
     }
 
     private final Terms terms;
+    private final Links links;
     private final Consumer<byte[]> random;
 
     private State state = State.NEW;
@@ -62,7 +63,8 @@ public final class ClientHandshake extends Handshake {
 
     /** @param random fills an array with random bytes that nobody can guess */
     public ClientHandshake(Terms terms, Links links, Owner owner, Consumer<byte[]> random) {
-        super(Side.CLIENT, links, owner);
+        super(Side.CLIENT, owner);
+        this.links = links;
         this.terms = terms;
         this.random = random;
     }

@@ -40,14 +40,12 @@ public abstract sealed class Handshake permits ClientHandshake, ServerHandshake 
         void run() throws HandshakeException;
     }
 
-    final Links links;
     final Owner owner;
     private final Side self;
     private boolean closed;
 
-    Handshake(Side self, Links links, Owner owner) {
+    Handshake(Side self, Owner owner) {
         this.self = self;
-        this.links = links;
         this.owner = owner;
     }
 

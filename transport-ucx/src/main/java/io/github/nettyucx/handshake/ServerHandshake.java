@@ -42,6 +42,7 @@ public final class ServerHandshake extends Handshake {
     }
 
     private final Supplier<Terms> supplier;
+    private final ServerLinks links;
     private final Consumer<byte[]> random;
 
     private State state = State.AWAITING_HELLO;
@@ -61,15 +62,16 @@ public final class ServerHandshake extends Handshake {
     private final Set<LaneKind> settled = EnumSet.noneOf(LaneKind.class);
     /** Pinned, or null. */
     private LinkHalf link;
-    /** Number of its other half, or 0 if only {@link Links} know it. */
+    /** Number of its other half, or 0 if only {@link ServerLinks} know it. */
     private long theirs;
 
     /**
      * @param terms asked for once, when a valid HELLO has come
      * @param random fills an array with random bytes that nobody can guess
      */
-    public ServerHandshake(Supplier<Terms> terms, Links links, Owner owner, Consumer<byte[]> random) {
-        super(Side.SERVER, links, owner);
+    public ServerHandshake(Supplier<Terms> terms, ServerLinks links, Owner owner, Consumer<byte[]> random) {
+        super(Side.SERVER, owner);
+        this.links = links;
         this.supplier = terms;
         this.random = random;
     }

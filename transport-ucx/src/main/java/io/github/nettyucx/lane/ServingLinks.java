@@ -5,15 +5,14 @@ import io.github.nettyucx.handshake.Hello;
 import io.github.nettyucx.handshake.LaneKind;
 import io.github.nettyucx.handshake.LinkException;
 import io.github.nettyucx.handshake.LinkHalf;
-import io.github.nettyucx.handshake.LinkRequest;
-import io.github.nettyucx.handshake.Links;
 import io.github.nettyucx.handshake.Party;
+import io.github.nettyucx.handshake.ServerLinks;
 
 /**
  * The links of a loop, for one handshake of a serving side: as soon as it is known which link the client may choose,
  * there is somebody to take its messages, which can be faster than the end of the handshake.
  */
-public final class ServingLinks implements Links {
+public final class ServingLinks implements ServerLinks {
 
     /** Makes the lane over a half, whose pin it takes over. */
     @FunctionalInterface
@@ -101,35 +100,5 @@ public final class ServingLinks implements Links {
     @Override
     public void confirm(LinkHalf half) {
         links.confirm(half);
-    }
-
-    @Override
-    public LinkHalf match(LaneKind lane, Party server, long theirs) {
-        throw new IllegalStateException("a serving side does not look for the server's links");
-    }
-
-    @Override
-    public void request(LaneKind lane, Party server, LinkRequest request) {
-        throw new IllegalStateException("a serving side does not ask for links");
-    }
-
-    @Override
-    public LinkHalf complete(LinkHalf offered, long theirs, byte[] address) {
-        throw new IllegalStateException("a serving side does not make links on its own");
-    }
-
-    @Override
-    public void abandon(LinkHalf offered) {
-        throw new IllegalStateException("a serving side does not make links on its own");
-    }
-
-    @Override
-    public void stale(LinkHalf half) {
-        links.stale(half);
-    }
-
-    @Override
-    public void withdraw(LinkRequest request) {
-        // None has been made.
     }
 }
