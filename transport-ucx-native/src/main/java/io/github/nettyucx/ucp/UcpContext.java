@@ -101,24 +101,18 @@ public final class UcpContext implements AutoCloseable {
 
     /** How the context may be used by threads. */
     public UcsThreadMode threadMode() throws UcxException {
-        try (Arena arena = Arena.ofConfined()) {
-            return UcsThreadMode.of(query(arena, UcpConstants.UCP_ATTR_FIELD_THREAD_MODE)
-                    .get(ValueLayout.JAVA_INT, UcpLayouts.ContextAttr.THREAD_MODE));
-        }
+        return UcsThreadMode.of(query(UcpConstants.UCP_ATTR_FIELD_THREAD_MODE)
+                .get(ValueLayout.JAVA_INT, UcpLayouts.ContextAttr.THREAD_MODE));
     }
 
     /** The kinds of memory that can be sent from and received into: a bit for each {@code ucs_memory_type_t}. */
     public long memoryTypes() throws UcxException {
-        try (Arena arena = Arena.ofConfined()) {
-            return query(arena, UcpConstants.UCP_ATTR_FIELD_MEMORY_TYPES)
-                    .get(ValueLayout.JAVA_LONG, UcpLayouts.ContextAttr.MEMORY_TYPES);
-        }
+        return query(UcpConstants.UCP_ATTR_FIELD_MEMORY_TYPES)
+                .get(ValueLayout.JAVA_LONG, UcpLayouts.ContextAttr.MEMORY_TYPES);
     }
 
     public String name() throws UcxException {
-        try (Arena arena = Arena.ofConfined()) {
-            return query(arena, UcpConstants.UCP_ATTR_FIELD_NAME).getString(UcpLayouts.ContextAttr.NAME);
-        }
+        return query(UcpConstants.UCP_ATTR_FIELD_NAME).getString(UcpLayouts.ContextAttr.NAME);
     }
 
     /**
@@ -134,8 +128,8 @@ public final class UcpContext implements AutoCloseable {
         return describe().lines().map(RESOURCE::matcher).filter(Matcher::matches).map(line -> line.group(1)).toList();
     }
 
-    private MemorySegment query(Arena arena, long field) throws UcxException {
-        MemorySegment attr = arena.allocate(UcpLayouts.ContextAttr.SIZE, Long.BYTES);
+    private MemorySegment query(long field) throws UcxException {
+        MemorySegment attr = Arena.ofAuto().allocate(UcpLayouts.ContextAttr.SIZE, Long.BYTES);
         attr.set(ValueLayout.JAVA_LONG, UcpLayouts.ContextAttr.FIELD_MASK, field);
         UcpFunctions.check("Asking a context for its attributes",
                 UcpFunctions.CONTEXT_QUERY, address(), attr.address(), 0);

@@ -174,16 +174,12 @@ public final class UcpEndpoint implements AutoCloseable {
     }
 
     private InetSocketAddress queryAddress(long field, long offset) throws UcxException {
-        try (Arena arena = Arena.ofConfined()) {
-            return SocketAddresses.decodeAsIs(query(arena, field), offset);
-        }
+        return SocketAddresses.decodeAsIs(query(field), offset);
     }
 
     /** The name given at creation, or UCX's choice: release builds of UCX don't keep names. */
     public String name() throws UcxException {
-        try (Arena arena = Arena.ofConfined()) {
-            return query(arena, UcpConstants.UCP_EP_ATTR_FIELD_NAME).getString(UcpLayouts.EpAttr.NAME);
-        }
+        return query(UcpConstants.UCP_EP_ATTR_FIELD_NAME).getString(UcpLayouts.EpAttr.NAME);
     }
 
     /** The transports in use, one for each lane, so that some may be listed twice; changes while connecting. */
@@ -210,16 +206,15 @@ public final class UcpEndpoint implements AutoCloseable {
         }
     }
 
-    private MemorySegment query(Arena arena, long field) throws UcxException {
-        MemorySegment attr = arena.allocate(UcpLayouts.EpAttr.SIZE, Long.BYTES);
-        query(attr, field);
-        return attr;
+    private MemorySegment query(long field) throws UcxException {
+        return query(Arena.ofAuto().allocate(UcpLayouts.EpAttr.SIZE, Long.BYTES), field);
     }
 
-    private void query(MemorySegment attr, long field) throws UcxException {
+    private MemorySegment query(MemorySegment attr, long field) throws UcxException {
         attr.set(ValueLayout.JAVA_LONG, UcpLayouts.EpAttr.FIELD_MASK, field);
         UcpFunctions.check("Asking an endpoint for its attributes",
                 UcpFunctions.EP_QUERY, address(), attr.address(), 0);
+        return attr;
     }
 
     /** The upcall. */

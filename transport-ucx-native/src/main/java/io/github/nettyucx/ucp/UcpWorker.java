@@ -149,40 +149,32 @@ public final class UcpWorker implements AutoCloseable {
 
     /** The worker's address, for {@link #connect(byte[], EndpointErrorHandler)} on another worker in any process. */
     public byte[] queryAddress() throws UcxException {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment attr = query(arena, UcpConstants.UCP_WORKER_ATTR_FIELD_ADDRESS);
-            long workerAddress = attr.get(ValueLayout.JAVA_LONG, UcpLayouts.WorkerAttr.ADDRESS);
-            long length = attr.get(ValueLayout.JAVA_LONG, UcpLayouts.WorkerAttr.ADDRESS_LENGTH);
-            byte[] copy = NativeMemory.getBytes(workerAddress, length);
-            UcpFunctions.call(UcpFunctions.WORKER_RELEASE_ADDRESS, address, workerAddress, 0);
-            return copy;
-        }
+        MemorySegment attr = query(UcpConstants.UCP_WORKER_ATTR_FIELD_ADDRESS);
+        long workerAddress = attr.get(ValueLayout.JAVA_LONG, UcpLayouts.WorkerAttr.ADDRESS);
+        long length = attr.get(ValueLayout.JAVA_LONG, UcpLayouts.WorkerAttr.ADDRESS_LENGTH);
+        byte[] copy = NativeMemory.getBytes(workerAddress, length);
+        UcpFunctions.call(UcpFunctions.WORKER_RELEASE_ADDRESS, address, workerAddress, 0);
+        return copy;
     }
 
     /** The mode that the worker has got, which may be stricter than the one asked for. */
     public UcsThreadMode threadMode() throws UcxException {
-        try (Arena arena = Arena.ofConfined()) {
-            return UcsThreadMode.of(query(arena, UcpConstants.UCP_WORKER_ATTR_FIELD_THREAD_MODE)
-                    .get(ValueLayout.JAVA_INT, UcpLayouts.WorkerAttr.THREAD_MODE));
-        }
+        return UcsThreadMode.of(query(UcpConstants.UCP_WORKER_ATTR_FIELD_THREAD_MODE)
+                .get(ValueLayout.JAVA_INT, UcpLayouts.WorkerAttr.THREAD_MODE));
     }
 
     /** The longest header of an active message, in bytes. */
     public long maxActiveMessageHeader() throws UcxException {
-        try (Arena arena = Arena.ofConfined()) {
-            return query(arena, UcpConstants.UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER)
-                    .get(ValueLayout.JAVA_LONG, UcpLayouts.WorkerAttr.MAX_AM_HEADER);
-        }
+        return query(UcpConstants.UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER)
+                .get(ValueLayout.JAVA_LONG, UcpLayouts.WorkerAttr.MAX_AM_HEADER);
     }
 
     public String name() throws UcxException {
-        try (Arena arena = Arena.ofConfined()) {
-            return query(arena, UcpConstants.UCP_WORKER_ATTR_FIELD_NAME).getString(UcpLayouts.WorkerAttr.NAME);
-        }
+        return query(UcpConstants.UCP_WORKER_ATTR_FIELD_NAME).getString(UcpLayouts.WorkerAttr.NAME);
     }
 
-    private MemorySegment query(Arena arena, long field) throws UcxException {
-        MemorySegment attr = arena.allocate(UcpLayouts.WorkerAttr.SIZE, Long.BYTES);
+    private MemorySegment query(long field) throws UcxException {
+        MemorySegment attr = Arena.ofAuto().allocate(UcpLayouts.WorkerAttr.SIZE, Long.BYTES);
         attr.set(ValueLayout.JAVA_LONG, UcpLayouts.WorkerAttr.FIELD_MASK, field);
         UcpFunctions.check("Asking a worker for its attributes",
                 UcpFunctions.WORKER_QUERY, address(), attr.address(), 0);
