@@ -5,11 +5,13 @@ import io.github.nettyucx.ucp.UcsStatus;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.ReferenceCounted;
 
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.LongToIntFunction;
+import java.util.function.Predicate;
 
 /**
  * Requests whose channel is gone. UCX may read or write their memory until it completes them, which for a rendezvous
@@ -19,23 +21,23 @@ import java.util.function.LongToIntFunction;
  */
 final class Orphans implements InFlight {
 
-    private static final int INITIAL_CAPACITY = 16;
-
     /** After that time a request is not expected to complete soon. */
     static final long LASTING_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /**
+     * @param owner of its memory, or {@code null}
+     * @param done  or {@code null}
+     */
+    private record Orphan(long request, ReferenceCounted owner, Runnable done, long sinceNanos) {
+    }
 
     private final Counters<WorkerCounter> counters;
     private final LongToIntFunction statusOf;
     private final LongConsumer free;
     private final LongSupplier clock;
 
-    private long[] requests = new long[INITIAL_CAPACITY];
-    private ReferenceCounted[] owners = new ReferenceCounted[INITIAL_CAPACITY];
-    private Runnable[] whenDone = new Runnable[INITIAL_CAPACITY];
-    private long[] sinceNanos = new long[INITIAL_CAPACITY];
-    /** The first ones are those that last. */
-    private int lasting;
-    private int size;
+    private final List<Orphan> young = new ArrayList<>();
+    private final List<Orphan> lasting = new ArrayList<>();
     private boolean polled;
 
     Orphans(Counters<WorkerCounter> counters, LongToIntFunction statusOf, LongConsumer free, LongSupplier clock) {
@@ -47,34 +49,23 @@ final class Orphans implements InFlight {
 
     /** @return whether this is to be polled from now on, and was not before */
     boolean add(long request, ReferenceCounted owner, Runnable done) {
-        if (size == requests.length) {
-            requests = Arrays.copyOf(requests, size * 2);
-            owners = Arrays.copyOf(owners, size * 2);
-            whenDone = Arrays.copyOf(whenDone, size * 2);
-            sinceNanos = Arrays.copyOf(sinceNanos, size * 2);
-        }
-        put(size++, request, owner, done, clock.getAsLong());
+        young.add(new Orphan(request, owner, done, clock.getAsLong()));
         boolean first = !polled;
         polled = true;
         return first;
     }
 
     boolean isEmpty() {
-        return size == 0;
+        return size() == 0;
     }
 
     int size() {
-        return size;
+        return young.size() + lasting.size();
     }
 
     /** Whether one of them uses memory. */
     boolean haveOwners() {
-        for (int i = 0; i < size; i++) {
-            if (owners[i] != null) {
-                return true;
-            }
-        }
-        return false;
+        return !isEmpty() && any(orphan -> orphan.owner != null);
     }
 
     /** Whether somebody polls this in every turn. */
@@ -84,96 +75,68 @@ final class Orphans implements InFlight {
 
     /** Whether one of them has been here for longer than that. */
     boolean isOlderThan(long nanos, long now) {
-        for (int i = 0; i < size; i++) {
-            if (now - sinceNanos[i] > nanos) {
-                return true;
-            }
-        }
-        return false;
+        return !isEmpty() && any(orphan -> now - orphan.sinceNanos > nanos);
+    }
+
+    private boolean any(Predicate<Orphan> which) {
+        return lasting.stream().anyMatch(which) || young.stream().anyMatch(which);
     }
 
     @Override
     public boolean poll() {
-        for (int i = size - 1; i >= lasting; i--) {
-            finishIfComplete(i);
-        }
-        polled = size > lasting;
+        finish(young);
+        polled = !young.isEmpty();
         return polled;
     }
 
     /** Looks at those that last, and which these are by now. @return whether some have completed */
     boolean collect(long now) {
-        int before = size;
-        for (int i = lasting - 1; i >= 0; i--) {
-            finishIfComplete(i);
-        }
-        for (int i = lasting; i < size; i++) {
-            if (now - sinceNanos[i] > LASTING_NANOS) {
-                exchange(i, lasting++);
+        boolean completed = finish(lasting) > 0;
+        for (int i = young.size() - 1; i >= 0; i--) {
+            if (now - young.get(i).sinceNanos > LASTING_NANOS) {
+                lasting.add(remove(young, i));
             }
         }
-        return size < before;
-    }
-
-    private void finishIfComplete(int i) {
-        if (statusOf.applyAsInt(requests[i]) != UcsStatus.INPROGRESS) {
-            free.accept(requests[i]);
-            ReferenceCounted owner = owners[i];
-            Runnable done = whenDone[i];
-            removeAt(i);
-            // One that the application has released too often throws, and the others are not to wait for that.
-            ReferenceCountUtil.safeRelease(owner);
-            if (done != null) {
-                done.run();
-            }
-        }
+        return completed;
     }
 
     /** Looks at all of them. @return how many have completed */
     int finish() {
-        int before = size;
-        for (int i = size - 1; i >= 0; i--) {
-            finishIfComplete(i);
+        return finish(lasting) + finish(young);
+    }
+
+    /** Whoever is told that one has may add others, or {@linkplain #giveUp() give up} them all. */
+    private int finish(List<Orphan> some) {
+        int finished = 0;
+        for (int i = some.size() - 1; i >= 0; i = Math.min(i, some.size()) - 1) {
+            if (statusOf.applyAsInt(some.get(i).request) != UcsStatus.INPROGRESS) {
+                Orphan orphan = remove(some, i);
+                free.accept(orphan.request);
+                counters.increment(WorkerCounter.OPERATIONS_FINISHED);
+                finished++;
+                // One that the application has released too often throws, and the others are not to wait for that.
+                ReferenceCountUtil.safeRelease(orphan.owner);
+                if (orphan.done != null) {
+                    orphan.done.run();
+                }
+            }
         }
-        return before - size;
+        return finished;
     }
 
     /** Gives up the requests of a worker that has been destroyed. */
     void giveUp() {
-        for (int i = size - 1; i >= 0; i--) {
-            ReferenceCounted owner = owners[i];
-            removeAt(i);
-            ReferenceCountUtil.safeRelease(owner);
+        for (List<Orphan> some : List.of(lasting, young)) {
+            while (!some.isEmpty()) {
+                counters.increment(WorkerCounter.OPERATIONS_FINISHED);
+                ReferenceCountUtil.safeRelease(remove(some, some.size() - 1).owner);
+            }
         }
     }
 
-    /** The last one of its kind takes its place. */
-    private void removeAt(int i) {
-        counters.increment(WorkerCounter.OPERATIONS_FINISHED);
-        int gap = i;
-        if (gap < lasting) {
-            lasting--;
-            exchange(gap, lasting);
-            gap = lasting;
-        }
-        size--;
-        exchange(gap, size);
-        put(size, 0, null, null, 0);
-    }
-
-    private void exchange(int i, int j) {
-        long request = requests[i];
-        ReferenceCounted owner = owners[i];
-        Runnable done = whenDone[i];
-        long since = sinceNanos[i];
-        put(i, requests[j], owners[j], whenDone[j], sinceNanos[j]);
-        put(j, request, owner, done, since);
-    }
-
-    private void put(int i, long request, ReferenceCounted owner, Runnable done, long since) {
-        requests[i] = request;
-        owners[i] = owner;
-        whenDone[i] = done;
-        sinceNanos[i] = since;
+    /** The last one takes its place. */
+    private static Orphan remove(List<Orphan> some, int i) {
+        Orphan last = some.removeLast();
+        return i == some.size() ? last : some.set(i, last);
     }
 }
