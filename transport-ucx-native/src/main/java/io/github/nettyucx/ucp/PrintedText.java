@@ -8,11 +8,21 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.function.LongConsumer;
 
-/** Collects what a C function prints to a {@code FILE}. */
+/**
+ * Collects what a C function prints to a {@code FILE}.
+ *
+ * <p>{@link Linker#defaultLookup()} finds the C library's functions even where another allocator's replace them for all
+ * C code, and either misreads the other's blocks. So {@code free} is looked for as C code's own calls are, in the
+ * order of the process's global scope.
+ */
 final class PrintedText {
+    private static final long RTLD_DEFAULT = 0;
     private static final Linker LINKER = Linker.nativeLinker();
+    private static final MethodHandle DLSYM = LINKER.downcallHandle(
+            LINKER.defaultLookup().findOrThrow("dlsym"), UcpFunctions.SHORT);
     private static final MethodHandle OPEN_MEMSTREAM = bind("open_memstream");
     private static final MethodHandle FCLOSE = bind("fclose");
+    private static final MethodHandle FREE = bind("free");
 
     private PrintedText() {
     }
@@ -36,13 +46,18 @@ final class PrintedText {
             try {
                 return NativeMemory.getString(address);
             } finally {
-                ProcessAllocator.free(address);
+                UcpFunctions.call(FREE, address, 0, 0);
             }
         }
     }
 
     private static MethodHandle bind(String name) {
-        return LINKER.downcallHandle(LINKER.defaultLookup().find(name)
-                .orElseThrow(() -> new UnsatisfiedLinkError("the C library has no " + name)), UcpFunctions.SHORT);
+        try (Arena arena = Arena.ofConfined()) {
+            long address = UcpFunctions.call(DLSYM, RTLD_DEFAULT, arena.allocateFrom(name).address(), 0);
+            if (address == 0) {
+                throw new UnsatisfiedLinkError("the process has no " + name);
+            }
+            return LINKER.downcallHandle(MemorySegment.ofAddress(address), UcpFunctions.SHORT);
+        }
     }
 }

@@ -77,11 +77,7 @@ final class ConnectionMetrics {
         FlightEvents.opened(channel);
         told = observer;
         if (told != null) {
-            try {
-                told.opened(channel, channel.isAccepted(), plainReason == null ? reasons : List.of(plainReason));
-            } catch (RuntimeException | LinkageError | AssertionError e) {
-                hasThrown(e);
-            }
+            tell(() -> told.opened(channel, channel.isAccepted(), plainReason == null ? reasons : List.of(plainReason)));
         }
     }
 
@@ -98,16 +94,16 @@ final class ConnectionMetrics {
         loop.closings.increment(reason);
         FlightEvents.closed(channel, reason, System.nanoTime() - openedNanos);
         if (told != null) {
-            try {
-                told.closed(channel);
-            } catch (RuntimeException | LinkageError | AssertionError e) {
-                hasThrown(e);
-            }
+            tell(() -> told.closed(channel));
         }
     }
 
     /** A tool that looks on does not harm what it looks at. */
-    private void hasThrown(Throwable cause) {
-        logger.warn("{} has thrown an exception when it was told of {}.", told, channel, cause);
+    private void tell(Runnable news) {
+        try {
+            news.run();
+        } catch (RuntimeException | LinkageError | AssertionError e) {
+            logger.warn("{} has thrown an exception when it was told of {}.", told, channel, e);
+        }
     }
 }
