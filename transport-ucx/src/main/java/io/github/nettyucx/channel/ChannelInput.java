@@ -19,7 +19,7 @@ import java.io.IOException;
  */
 // RecvByteBufAllocator.Handle is deprecated for users, not for transports.
 @SuppressWarnings("deprecation")
-final class ChannelInput implements Runnable, Allocation {
+final class ChannelInput extends LaneWork implements Allocation {
 
     private enum State {
         /** Bytes are read. */
@@ -30,21 +30,15 @@ final class ChannelInput implements Runnable, Allocation {
         SHUTDOWN_CONFIRMED,
     }
 
-    private final UcxSocketChannel channel;
-    private final Lane lane;
-    private final ProgressEngine engine;
     private final UncheckedBooleanSupplier readable;
     private State state = State.OPEN;
     private boolean readPending;
-    private boolean scheduled;
     private IOException failure;
     /** Of the read that is under way. */
     private RecvByteBufAllocator.Handle allocHandle;
 
     ChannelInput(UcxSocketChannel channel, Lane lane, ProgressEngine engine) {
-        this.channel = channel;
-        this.lane = lane;
-        this.engine = engine;
+        super(channel, lane, engine);
         readable = lane::isReadable;
     }
 
@@ -88,13 +82,6 @@ final class ChannelInput implements Runnable, Allocation {
         return lane.isAtEnd() && state != State.SHUTDOWN_CONFIRMED;
     }
 
-    private void schedule() {
-        if (!scheduled) {
-            scheduled = true;
-            engine.schedule(this);
-        }
-    }
-
     /** The application wants no more. */
     void shutdown() {
         if (state == State.OPEN) {
@@ -107,18 +94,10 @@ final class ChannelInput implements Runnable, Allocation {
     // ------------------------------------------------------------------------------------------- reading
 
     @Override
-    public void run() {
-        scheduled = false;
-        if (channel.isReading()) {
-            try {
-                advance();
-            } catch (RuntimeException | OutOfMemoryError e) {
-                channel.faulted(e);
-            }
+    void advance() {
+        if (!channel.isReading()) {
+            return;
         }
-    }
-
-    private void advance() {
         if (state == State.OPEN && lane.isReadable()) {
             if (readPending) {
                 read();

@@ -13,47 +13,29 @@ import java.nio.channels.NotYetConnectedException;
 import java.util.concurrent.RejectedExecutionException;
 
 /** Tells the application what happens to its memory and with the peer's, when the messages of a turn have been taken. */
-final class ChannelMemory implements Runnable, MemoryExchange.NotificationListener {
+final class ChannelMemory extends LaneWork implements MemoryExchange.NotificationListener {
 
-    private final UcxSocketChannel channel;
-    private final Lane lane;
-    private final ProgressEngine engine;
-    private boolean scheduled;
     /** Whether there may be something to be told. */
     private boolean used;
 
     ChannelMemory(UcxSocketChannel channel, Lane lane, ProgressEngine engine) {
-        this.channel = channel;
-        this.lane = lane;
-        this.engine = engine;
+        super(channel, lane, engine);
     }
 
     void arrived() {
         used = true;
-        if (!scheduled) {
-            scheduled = true;
-            engine.schedule(this);
-        }
-    }
-
-    @Override
-    public void run() {
-        scheduled = false;
-        try {
-            deliver();
-        } catch (RuntimeException | OutOfMemoryError e) {
-            channel.faulted(e);
-        }
+        schedule();
     }
 
     /** The channel is closed: nobody runs what is scheduled if the loop ends as well. */
     void closed() {
         if (used) {
-            deliver();
+            advance();
         }
     }
 
-    private void deliver() {
+    @Override
+    void advance() {
         lane.memory().deliver(this);
     }
 

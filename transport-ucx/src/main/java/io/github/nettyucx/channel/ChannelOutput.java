@@ -7,16 +7,12 @@ import io.github.nettyucx.worker.ProgressEngine;
 import io.netty.channel.ChannelOutboundBuffer;
 
 /** When a channel's lane is given what the application has flushed. */
-final class ChannelOutput implements Runnable {
+final class ChannelOutput extends LaneWork {
 
-    private final UcxSocketChannel channel;
-    private final Lane lane;
-    private final ProgressEngine engine;
     /** {@code null} if how long the peer may be silent is not this transport's matter. */
     private final PeerWatch peerWatch;
     /** The channel's; Netty takes it from the channel when it closes, and we need it until everything is delivered. */
     private ChannelOutboundBuffer buffer;
-    private boolean scheduled;
     /** Whether there is more to send when the lane has room. */
     private boolean waiting;
     /** The turn of the last write, and how many there have been in it. */
@@ -25,9 +21,7 @@ final class ChannelOutput implements Runnable {
 
     ChannelOutput(UcxSocketChannel channel, Lane lane, ProgressEngine engine, PeerWatch peerWatch,
                   ChannelOutboundBuffer buffer) {
-        this.channel = channel;
-        this.lane = lane;
-        this.engine = engine;
+        super(channel, lane, engine);
         this.peerWatch = peerWatch;
         this.buffer = buffer;
         if (peerWatch != null) {
@@ -50,22 +44,10 @@ final class ChannelOutput implements Runnable {
         }
     }
 
-    void schedule() {
-        if (!scheduled) {
-            scheduled = true;
-            engine.schedule(this);
-        }
-    }
-
     @Override
-    public void run() {
-        scheduled = false;
-        try {
-            complete();
-            channel.continueWriting();
-        } catch (RuntimeException | OutOfMemoryError e) {
-            channel.faulted(e);
-        }
+    void advance() {
+        complete();
+        channel.continueWriting();
     }
 
     /** Does the promises of what has been completed. */
