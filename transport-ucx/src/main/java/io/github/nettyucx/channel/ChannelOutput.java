@@ -99,16 +99,16 @@ final class ChannelOutput extends LaneWork {
     }
 
     /**
-     * Fails what has been flushed; what was not stays. An application may write again whenever it may, which is as soon as
-     * something has failed: that has its turn in the next turn, or this one would not end.
+     * Fails what has been flushed. An application may write again whenever it may, which is as soon as something has
+     * failed: that is left for the next turn, or this one would not end.
+     *
+     * @return whether nothing is left
      */
-    void failFlushed(ChannelOutboundBuffer in, Throwable cause) {
+    static boolean failFlushed(ChannelOutboundBuffer in, Throwable cause) {
         for (int left = in.size(); left > 0 && in.current() != null; left--) {
             in.remove(cause);
         }
-        if (!in.isEmpty()) {
-            schedule();
-        }
+        return in.current() == null;
     }
 
     /** Fails what is in a closed channel's buffer, flushed or not. */

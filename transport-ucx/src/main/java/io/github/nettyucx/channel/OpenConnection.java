@@ -63,7 +63,9 @@ final class OpenConnection {
             }
             // Netty would close the channel, and with it goes what the peer has sent before it went.
             broken = true;
-            output.failFlushed(in, e);
+            if (!ChannelOutput.failFlushed(in, e)) {
+                output.schedule();
+            }
         }
     }
 

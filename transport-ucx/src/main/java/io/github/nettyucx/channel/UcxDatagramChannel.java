@@ -415,7 +415,9 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
                 doBind(ANY);
             } catch (IOException e) {
                 // There may be descriptors, or ports, for the packets that come later.
-                failFlushed(in, e);
+                if (!ChannelOutput.failFlushed(in, e)) {
+                    eventLoop().execute(((DatagramUnsafe) unsafe())::flushNow);
+                }
                 return;
             }
         }
@@ -427,16 +429,6 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
         watch.awaitRoom(written == Written.WAITING);
         if (written == Written.AGAIN) {
             watch.schedule();
-        }
-    }
-
-    /** Those of now: whoever is told of it may flush more at once. */
-    private void failFlushed(ChannelOutboundBuffer in, IOException cause) {
-        for (int left = in.size(); left > 0 && in.current() != null; left--) {
-            in.remove(cause);
-        }
-        if (in.current() != null) {
-            eventLoop().execute(((DatagramUnsafe) unsafe())::flushNow);
         }
     }
 

@@ -57,8 +57,7 @@ public final class UcxEventLoopGroup extends MultithreadEventLoopGroup {
      * @param waitStrategy what the loops do while nothing happens
      */
     public UcxEventLoopGroup(int nThreads, UcxWaitStrategy waitStrategy) {
-        super(nThreads, (ThreadFactory) null, Objects.requireNonNull(waitStrategy, "waitStrategy"),
-                RejectedExecutionHandlers.reject());
+        this(nThreads, (ThreadFactory) null, waitStrategy);
     }
 
     /**

@@ -2,14 +2,11 @@
 package io.github.nettyucx.memory;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
-import io.netty.util.concurrent.Promise;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.RejectedExecutionException;
 
 /**
  * Operations on a peer's memory that are begun together: one task for the event loop, and one future. They take effect as
@@ -21,15 +18,15 @@ public final class UcxMemoryBatch {
     private final List<Runnable> operations = new ArrayList<>();
     /** Until they are handed over. */
     private final List<ByteBuf> sources = new ArrayList<>();
-    private final Promise<Void> promise;
     private final UcxCompletion completion = (id, value, cause) -> completed(cause);
     private boolean submitted;
+    /** Told when all are done. */
+    private UcxCompletion whole;
     private int left;
     private Throwable failure;
 
     UcxMemoryBatch(UcxRemoteMemory memory) {
         this.memory = memory;
-        promise = memory.executor().newPromise();
     }
 
     /** @param source released when it is not needed any more; it is never if the batch is not submitted */
@@ -67,21 +64,11 @@ public final class UcxMemoryBatch {
             throw new IllegalStateException("the batch has been submitted");
         }
         submitted = true;
-        if (memory.executor().inEventLoop()) {
-            begin();
-            return promise;
-        }
-        try {
-            memory.executor().execute(this::begin);
-        } catch (RejectedExecutionException e) {
-            // The loop has ended.
-            sources.forEach(ReferenceCountUtil::safeRelease);
-            promise.tryFailure(e);
-        }
-        return promise;
+        return memory.run(this::begin, value -> null, sources.toArray(new ByteBuf[0]));
     }
 
-    private void begin() {
+    private void begin(UcxCompletion told) {
+        whole = told;
         // One more, so that it is not over before the last has begun.
         left = operations.size() + 1;
         for (Runnable operation : operations) {
@@ -100,11 +87,7 @@ public final class UcxMemoryBatch {
             failure = cause;
         }
         if (--left == 0) {
-            if (failure == null) {
-                promise.trySuccess(null);
-            } else {
-                promise.tryFailure(failure);
-            }
+            whole.done(0, 0, failure);
         }
     }
 }

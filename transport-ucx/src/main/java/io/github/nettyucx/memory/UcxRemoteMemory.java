@@ -118,7 +118,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
         }
         int index = target.writerIndex();
         return run(completion -> get(offset, target, index, length, completion, 0),
-                value -> target.writerIndex(index + length), null);
+                value -> target.writerIndex(index + length));
     }
 
     /**
@@ -128,7 +128,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
      * @return what was there before
      */
     public Future<Long> fetchAndAdd(long offset, long delta) {
-        return run(completion -> fetchAndAdd(offset, delta, completion, 0), value -> value, null);
+        return run(completion -> fetchAndAdd(offset, delta, completion, 0), value -> value);
     }
 
     /**
@@ -138,7 +138,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
      * @return what was there before: {@code expected} if the value was stored
      */
     public Future<Long> compareAndSwap(long offset, long expected, long update) {
-        return run(completion -> compareAndSwap(offset, expected, update, completion, 0), value -> value, null);
+        return run(completion -> compareAndSwap(offset, expected, update, completion, 0), value -> value);
     }
 
     /**
@@ -146,7 +146,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
      * nobody was told.
      */
     public Future<Void> flush() {
-        return run(completion -> flush(completion, 0), value -> null, null);
+        return run(completion -> flush(completion, 0), value -> null);
     }
 
     /** Several operations, to be handed to the event loop at once, with one future for all. */
@@ -155,10 +155,10 @@ public final class UcxRemoteMemory implements AutoCloseable {
     }
 
     /**
-     * @param result of the future, by the value that the operation has
-     * @param source released if there is no loop any more that could begin the operation; or {@code null}
+     * @param result  of the future, by the value that the operation has
+     * @param sources released if there is no loop any more that could begin the operation
      */
-    private <T> Future<T> run(Consumer<UcxCompletion> operation, LongFunction<T> result, ByteBuf source) {
+    <T> Future<T> run(Consumer<UcxCompletion> operation, LongFunction<T> result, ByteBuf... sources) {
         Promise<T> promise = executor.newPromise();
         UcxCompletion completion = (id, value, cause) -> {
             if (cause == null) {
@@ -174,7 +174,9 @@ public final class UcxRemoteMemory implements AutoCloseable {
         try {
             executor.execute(() -> begin(operation, completion, promise));
         } catch (RejectedExecutionException e) {
-            ReferenceCountUtil.safeRelease(source);
+            for (ByteBuf source : sources) {
+                ReferenceCountUtil.safeRelease(source);
+            }
             promise.tryFailure(e);
         }
         return promise;
