@@ -54,11 +54,11 @@ class PublicApiTest {
             "examples/ucp/StreamDemo.java", "the bytes of a stream, which UCX lends as well",
             "library/Libc.java", "names of files and messages that the C library has; no struct of UCX",
             "worker/SendBuffer.java", "copies from one buffer into another",
-            "memory/Buffers.java", "copies between a buffer and memory that an application has registered",
+            "memory/RawMemory.java", "memory that an application has registered, or a peer's: copies and atomic operations",
             "memory/MemoryFrame.java", "the fields of a message about memory, in a buffer of its own",
             "memory/RegionMemory.java", "memory that an application has registered",
             "memory/UcxRemoteMemory.java", "a peer's memory that this process has attached",
-            "memory/Words.java", "atomic operations on words of such memory");
+            "socket/SocketFunctions.java", "the texts of errors, which the C library has");
     /** Offsets that no layout names, and why they may be there. */
     private static final Map<String, String> OFFSETS = Map.of(
             "library/Environ.java: 0", "the beginning of a string",

@@ -113,7 +113,7 @@ public final class MemoryAccess {
         MemoryFrame.request(address, MemoryFrame.PUT, notifying ? MemoryFrame.NOTIFYING : 0, handle, offset, length,
                 notification, 0);
         if (length <= MemoryFrame.MAX_INLINE) {
-            Buffers.copyOut(source, source.readerIndex(), address + MemoryFrame.REQUEST_LENGTH, length);
+            RawMemory.copyOut(source, source.readerIndex(), address + MemoryFrame.REQUEST_LENGTH, length);
             send(operations.begin(MemoryFrame.PUT, completion, id), frame, MemoryFrame.REQUEST_LENGTH + length);
             // Last, because that can have the application close the channel.
             source.release();
@@ -300,7 +300,7 @@ public final class MemoryAccess {
         ByteBuf target = operation.buffer;
         int index = operation.index;
         try {
-            Buffers.checkTarget(target, index, operation.length);
+            RawMemory.checkTarget(target, index, operation.length);
         } catch (RuntimeException e) {
             // The application has released its target too often, or has made it smaller: UCX must not write there.
             port.discard(message);

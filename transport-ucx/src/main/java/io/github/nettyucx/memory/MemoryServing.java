@@ -341,8 +341,8 @@ final class MemoryServing {
             }
             default -> {
                 long value = MemoryFrame.getLong(frame + MemoryFrame.VALUE_AT);
-                answer(job, frame, 0, job.kind == MemoryFrame.ADD ? Words.getAndAdd(address, value)
-                        : Words.compareAndExchange(address, value, MemoryFrame.getLong(frame + MemoryFrame.UPDATE_AT)));
+                answer(job, frame, 0, job.kind == MemoryFrame.ADD ? RawMemory.getAndAdd(address, value)
+                        : RawMemory.compareAndExchange(address, value, MemoryFrame.getLong(frame + MemoryFrame.UPDATE_AT)));
             }
         }
     }

@@ -218,7 +218,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
         } else if (base == 0) {
             access.put(handle, offset, source, notifying, notification, completion, id);
         } else {
-            Buffers.copyOut(source, source.readerIndex(), base + offset, count);
+            RawMemory.copyOut(source, source.readerIndex(), base + offset, count);
             // The bytes are there before whatever tells of them.
             VarHandle.releaseFence();
             if (notifying) {
@@ -242,12 +242,12 @@ public final class UcxRemoteMemory implements AutoCloseable {
             access.tell(completion, id, 0, refusal);
             return;
         }
-        Buffers.checkTarget(target, index, length);
+        RawMemory.checkTarget(target, index, length);
         if (base == 0) {
             access.get(handle, offset, target, index, length, completion, id);
         } else {
             VarHandle.acquireFence();
-            Buffers.copyIn(base + offset, target, index, length);
+            RawMemory.copyIn(base + offset, target, index, length);
             access.tell(completion, id, 0, null);
         }
     }
@@ -261,7 +261,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
         } else if (base == 0) {
             access.add(handle, offset, delta, completion, id);
         } else {
-            access.tell(completion, id, Words.getAndAdd(base + offset, delta), null);
+            access.tell(completion, id, RawMemory.getAndAdd(base + offset, delta), null);
         }
     }
 
@@ -274,7 +274,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
         } else if (base == 0) {
             access.swap(handle, offset, expected, update, completion, id);
         } else {
-            access.tell(completion, id, Words.compareAndExchange(base + offset, expected, update), null);
+            access.tell(completion, id, RawMemory.compareAndExchange(base + offset, expected, update), null);
         }
     }
 

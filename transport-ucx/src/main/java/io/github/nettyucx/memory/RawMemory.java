@@ -9,13 +9,15 @@ import io.netty.util.IllegalReferenceCountException;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 
-/** Between Netty's buffers and plain addresses, without anything allocated for the usual kinds of buffers. */
-final class Buffers {
+/** Copies between Netty's buffers and plain addresses, and atomic instructions on those; without anything allocated. */
+final class RawMemory {
 
     private static final MemorySegment ALL = NativeMemory.all();
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
-    private Buffers() {
+    private RawMemory() {
     }
 
     static void copyOut(ByteBuf source, int index, long address, int length) {
@@ -67,5 +69,18 @@ final class Buffers {
         } else {
             target.setBytes(index, ALL.asSlice(address, length).asByteBuffer());
         }
+    }
+
+    /**
+     * As an atomic instruction. Whoever executes it, the peer's thread on memory that both attach, or the owner's loop: it
+     * is the same instruction on the same memory, and so these are atomic among themselves and towards the owner's own.
+     */
+    static long getAndAdd(long address, long delta) {
+        return (long) LONG.getAndAdd(ALL, address, delta);
+    }
+
+    /** As {@link #getAndAdd}. @return what was there before */
+    static long compareAndExchange(long address, long expected, long update) {
+        return (long) LONG.compareAndExchange(ALL, address, expected, update);
     }
 }
