@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.integration.agent;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -19,10 +20,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * has to do meets both. It is to be 300 ms at most, which docs/transparent.md has figures of. What is asked for here are
  * ratios of the best rounds, because a slower machine is slower in either case.
  */
+@Tag("alone")
 @Timeout(600)
 class AgentStartTest {
 
-    private static final int ROUNDS = Integer.getInteger("io.github.nettyucx.test.starts", 5);
+    private static final int ROUNDS = Integer.getInteger("io.github.nettyucx.test.starts", 3);
 
     /** What is timed, each from the start of its process. */
     private enum Start {

@@ -37,8 +37,8 @@ public final class GrpcApplication {
     private static final int SECONDS = 60;
     private static final int LARGE = 3 * 1024 * 1024;
     private static final int STREAMED = 500;
-    private static final int WARM_UP = 2_000;
-    private static final int MEASURED = 4_000;
+    private static final int WARM_UP = 1_000;
+    private static final int MEASURED = 2_000;
 
     private static final MethodDescriptor.Marshaller<byte[]> BYTES = new MethodDescriptor.Marshaller<>() {
         @Override

@@ -17,15 +17,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Apache Ratis, over the gRPC and the Netty that it has inside: three servers and a client, each a process. */
+@Tag("alone")
 @Timeout(1800)
 class RatisTest {
 
     static final List<Path> CLASS_PATH = JavaProcess.classPath("/org/apache/ratis/", "/org/slf4j/");
     private static final int SERVERS = 3;
     /** More with -Papplications. */
-    private static final int ENTRIES = Integer.getInteger("io.github.nettyucx.test.entries", 2_000);
-    /** Of tests that write them twice, for the time that every build has. */
-    private static final int ENTRIES_TWICE = ENTRIES > 2_000 ? ENTRIES : ENTRIES / 2;
+    private static final int ENTRIES = Integer.getInteger("io.github.nettyucx.test.entries", 600);
     /** In a mixed cluster the last one has no agent. */
     private static final int PLAIN = SERVERS - 1;
 
@@ -156,9 +155,9 @@ class RatisTest {
 
     @Test
     void theLeaderIsKilled() throws Exception {
-        Run without = exerciseAll(false, "GRPC", ENTRIES_TWICE, true);
+        Run without = exerciseAll(false, "GRPC", ENTRIES, true);
         endServers();
-        Run with = exerciseAll(true, "GRPC", ENTRIES_TWICE, true);
+        Run with = exerciseAll(true, "GRPC", ENTRIES, true);
         System.out.printf("Ratis, the leader killed half-way: a new one served after %,d ms without the agent, after %,d ms "
                 + "with it%n", without.longestMillis, with.longestMillis);
         assertEquals(without.digest, with.digest);
@@ -177,6 +176,8 @@ class RatisTest {
         aFollowerWithoutTheAgent("GRPC");
     }
 
+    /** Not in every build: it takes as long as the one before. */
+    @Tag("applications")
     @Test
     void aLeaderWithoutTheAgent() throws Exception {
         aLeaderWithoutTheAgent("GRPC");
@@ -214,7 +215,7 @@ class RatisTest {
         String name = leader == PLAIN ? "plain-leader" : "plain-follower";
         String ports = startServers(rpc, name, priorities, true, true, false);
         servers.get(leader).awaitLine("leading n");
-        Run run = exercise(false, rpc, name, ports, ENTRIES_TWICE, false);
+        Run run = exercise(false, rpc, name, ports, ENTRIES, false);
         assertEquals(leader, run.leader);
         assertTrue(run.lanes.rows().isEmpty(), run.lanes.output());
         List<LaneReport> reports = endServers();
