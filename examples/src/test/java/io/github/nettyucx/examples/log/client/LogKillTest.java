@@ -28,10 +28,10 @@ import org.junit.jupiter.api.io.TempDir;
  * nothing is there in part, twice, or out of order. {@code -Dio.github.nettyucx.test.log.kills} says how often.
  */
 class LogKillTest {
-    private static final int KILLS = Integer.getInteger("io.github.nettyucx.test.log.kills", 6);
+    private static final int KILLS = Integer.getInteger("io.github.nettyucx.test.log.kills", 4);
     private static final long SEED = Long.getLong("io.github.nettyucx.test.seed", System.nanoTime() & 0xffff);
     /** Then a new log begins, over the other lane: what there is to be read does not grow without end. */
-    private static final int KILLS_OF_A_LOG = 3;
+    private static final int KILLS_OF_A_LOG = 2;
     private static final int MAX_PAUSE_MILLIS = 300;
     /** A machine that is busy with other things takes its time to start processes. */
     private static final long SECONDS = 240;
