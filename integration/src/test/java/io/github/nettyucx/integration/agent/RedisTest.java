@@ -2,6 +2,7 @@
 package io.github.nettyucx.integration.agent;
 
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -16,6 +17,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A server that is not Java, a Redis, and a client on Netty, Lettuce: over TCP as without the agent, and as fast. */
+@Tag("alone")
 @Timeout(240)
 class RedisTest {
 
