@@ -22,7 +22,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  */
 class SeededLinksTest {
 
-    private static final int SEEDS = Integer.getInteger("io.github.nettyucx.test.seeds", 5_000);
+    private static final int SEEDS = Integer.getInteger("io.github.nettyucx.test.seeds", 10_000);
     private static final String PROPERTY = "io.github.nettyucx.test.seed";
     private static final Long SEED = Long.getLong(PROPERTY);
 
