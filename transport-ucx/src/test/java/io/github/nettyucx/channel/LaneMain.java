@@ -3,6 +3,8 @@ package io.github.nettyucx.channel;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.platform.commons.support.AnnotationSupport;
+import org.junit.platform.commons.support.HierarchyTraversalMode;
 import org.opentest4j.AssertionFailedError;
 
 import java.io.BufferedReader;
@@ -62,14 +64,14 @@ final class LaneMain {
         Object test = constructor.newInstance();
         Throwable failure = null;
         try {
-            invokeAll(test, BeforeEach.class);
+            invokeAll(test, BeforeEach.class, HierarchyTraversalMode.TOP_DOWN);
             Method method = testClass.getDeclaredMethod(name);
             invoke(test, method);
         } catch (Throwable t) {
             failure = t;
         }
         try {
-            invokeAll(test, AfterEach.class);
+            invokeAll(test, AfterEach.class, HierarchyTraversalMode.BOTTOM_UP);
         } catch (Throwable t) {
             if (failure == null) {
                 failure = t;
@@ -82,11 +84,11 @@ final class LaneMain {
         }
     }
 
-    private static void invokeAll(Object test, Class<? extends Annotation> annotation) throws Throwable {
-        for (Method method : test.getClass().getDeclaredMethods()) {
-            if (method.isAnnotationPresent(annotation)) {
-                invoke(test, method);
-            }
+    /** Those of superclasses as well. */
+    private static void invokeAll(Object test, Class<? extends Annotation> annotation, HierarchyTraversalMode order)
+            throws Throwable {
+        for (Method method : AnnotationSupport.findAnnotatedMethods(test.getClass(), annotation, order)) {
+            invoke(test, method);
         }
     }
 

@@ -7,8 +7,6 @@ import io.github.nettyucx.memory.UcxMemoryRight;
 import io.github.nettyucx.memory.UcxRemoteMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -18,7 +16,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
-import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 import static io.github.nettyucx.channel.MemoryPair.ALL;
@@ -27,41 +24,13 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** The application's own buffers as memory that a peer reaches: parts of larger ones, and mapped files. */
-class OneSidedBufferTest {
+class OneSidedBufferTest extends OneSidedFixture {
 
-    private static final long SEED = Long.getLong("io.github.nettyucx.test.seed", System.nanoTime() & 0xffff);
     /** What UCX sends eagerly, and more. */
     private static final int[] LENGTHS = {1, 8, 1000, 150_000};
     private static final int WHOLE = 256 * 1024;
     private static final int BEGIN = 32;
     private static final int LENGTH = 200_000;
-
-    private final SplittableRandom random = new SplittableRandom(SEED);
-    private LeakWatch leaks;
-    private MemoryPair pair;
-
-    @BeforeEach
-    void connect() throws Exception {
-        leaks = new LeakWatch();
-        System.out.println("seed " + SEED);
-        pair = new MemoryPair();
-    }
-
-    @AfterEach
-    void closeAll() {
-        pair.close();
-        leaks.assertNothingLeft();
-    }
-
-    private byte[] randomBytes(int length) {
-        byte[] bytes = new byte[length];
-        random.nextBytes(bytes);
-        return bytes;
-    }
-
-    private ByteBuf direct(byte[] bytes) {
-        return leaks.allocator.directBuffer(bytes.length).writeBytes(bytes);
-    }
 
     private byte[] get(UcxRemoteMemory remote, int length) throws InterruptedException {
         ByteBuf target = leaks.allocator.directBuffer(length);

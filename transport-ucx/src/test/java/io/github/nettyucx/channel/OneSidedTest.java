@@ -10,8 +10,6 @@ import io.github.nettyucx.memory.UcxRemoteMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.Future;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -22,7 +20,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
-import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
@@ -40,37 +37,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What can be done with a peer's memory, and what cannot. */
-class OneSidedTest {
+class OneSidedTest extends OneSidedFixture {
 
-    private static final long SEED = Long.getLong("io.github.nettyucx.test.seed", System.nanoTime() & 0xffff);
     private static final int SIZE = 1 << 20;
-
-    private final SplittableRandom random = new SplittableRandom(SEED);
-    private LeakWatch leaks;
-    private MemoryPair pair;
-
-    @BeforeEach
-    void connect() throws Exception {
-        leaks = new LeakWatch();
-        System.out.println("seed " + SEED);
-        pair = new MemoryPair();
-    }
-
-    @AfterEach
-    void closeAll() {
-        pair.close();
-        leaks.assertNothingLeft();
-    }
-
-    private byte[] randomBytes(int length) {
-        byte[] bytes = new byte[length];
-        random.nextBytes(bytes);
-        return bytes;
-    }
-
-    private ByteBuf direct(byte[] bytes) {
-        return leaks.allocator.directBuffer(Math.max(1, bytes.length)).writeBytes(bytes);
-    }
 
     private static int[] lengths() {
         // Around what goes into a request, and what UCX sends eagerly.
