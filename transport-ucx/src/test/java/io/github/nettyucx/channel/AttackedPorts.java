@@ -3,8 +3,16 @@ package io.github.nettyucx.channel;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollEventLoopGroup;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
 
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -12,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * Where strangers come to.
@@ -41,6 +50,23 @@ record AttackedPorts(Channel open, Channel secret) {
                 .childOption(UcxChannelOption.PLAIN_PEERS, UcxPlainPeers.REFUSE)
                 .childOption(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, TIMEOUT_MILLIS)
                 .childOption(ChannelOption.ALLOCATOR, leaks.allocator);
+    }
+
+    /** Of Netty's epoll transport, or where its library is missing of its portable one. */
+    static EventLoopGroup newKernelLoop() {
+        return Epoll.isAvailable() ? new EpollEventLoopGroup(1) : new NioEventLoopGroup(1);
+    }
+
+    /** A server of Netty's, to be compared with, on what {@link #newKernelLoop} has made. */
+    static Channel listenAtKernel(EventLoopGroup loop, Supplier<ChannelHandler> handler) throws InterruptedException {
+        return Peers.await(new ServerBootstrap().group(loop)
+                .channel(Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class)
+                .childHandler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        channel.pipeline().addLast(handler.get());
+                    }
+                }).bind(Peers.loopback(0))).channel();
     }
 
     Customers customers(Peers peers, String lane) throws InterruptedException {

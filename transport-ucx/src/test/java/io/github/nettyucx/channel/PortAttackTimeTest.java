@@ -2,17 +2,11 @@
 package io.github.nettyucx.channel;
 
 import io.netty.bootstrap.Bootstrap;
-import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.epoll.Epoll;
-import io.netty.channel.epoll.EpollEventLoopGroup;
-import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
-import io.netty.channel.nio.NioEventLoopGroup;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -63,13 +57,8 @@ class PortAttackTimeTest {
     void startLoops() {
         leaks = new LeakWatch();
         peers = new Peers();
-        kernelServers = newKernelLoop();
-        kernelClients = newKernelLoop();
-    }
-
-    /** Of Netty's epoll transport, or where its library is missing of its portable one. */
-    private static EventLoopGroup newKernelLoop() {
-        return Epoll.isAvailable() ? new EpollEventLoopGroup(1) : new NioEventLoopGroup(1);
+        kernelServers = AttackedPorts.newKernelLoop();
+        kernelClients = AttackedPorts.newKernelLoop();
     }
 
     @AfterEach
@@ -86,7 +75,7 @@ class PortAttackTimeTest {
     void strangersHoldUpClientsNoLongerThanConnectsDoAtNettysServer() throws Exception {
         AttackedPorts ports = AttackedPorts.listen(peers, leaks);
         ports.warmUp(KINDS, random);
-        Channel kernelServer = listenAtKernel();
+        Channel kernelServer = AttackedPorts.listenAtKernel(kernelServers, Customers.Clerk::new);
         timeAtNettysServer(kernelServer);
         List<Long> kernel = new ArrayList<>();
         Map<String, List<Long>> ours = new LinkedHashMap<>();
@@ -129,17 +118,6 @@ class PortAttackTimeTest {
     }
 
     /** A server of Netty's own transport. */
-    private Channel listenAtKernel() throws InterruptedException {
-        return Peers.await(new ServerBootstrap().group(kernelServers)
-                .channel(Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class)
-                .childHandler(new ChannelInitializer<>() {
-                    @Override
-                    protected void initChannel(Channel channel) {
-                        channel.pipeline().addLast(new Customers.Clerk());
-                    }
-                }).bind(Peers.loopback(0))).channel();
-    }
-
     /** The same for as many customers there, while as many ordinary connections are made. */
     private List<Long> timeAtNettysServer(Channel server) throws Exception {
         Bootstrap client = new Bootstrap().group(kernelClients)

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
-import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.epoll.Epoll;
-import io.netty.channel.epoll.EpollEventLoopGroup;
-import io.netty.channel.epoll.EpollServerSocketChannel;
-import io.netty.channel.nio.NioEventLoopGroup;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.ResourceLeakDetector;
 import org.junit.jupiter.api.AfterEach;
@@ -64,7 +57,7 @@ class StrangerCostTest {
         // To look for leaks takes longer than all the rest. PortAttackTest does.
         ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
         peers = new Peers(1, 1, UcxWaitStrategy.PARK);
-        kernelServers = Epoll.isAvailable() ? new EpollEventLoopGroup(1) : new NioEventLoopGroup(1);
+        kernelServers = AttackedPorts.newKernelLoop();
     }
 
     @AfterEach
@@ -89,7 +82,7 @@ class StrangerCostTest {
 
     private void compare(List<Stranger.Kind> kinds) throws Exception {
         AttackedPorts ports = AttackedPorts.listen(peers, leaks);
-        Channel server = listenAtKernel();
+        Channel server = AttackedPorts.listenAtKernel(kernelServers, Dismissal::new);
         AttackedPorts kernel = new AttackedPorts(server, server);
         cost(kernel, ORDINARY, WARM_UP, WAVE);
         for (Stranger.Kind kind : kinds) {
@@ -116,21 +109,13 @@ class StrangerCostTest {
         assertEquals(Map.of(), costs, () -> "in µs, more than " + most);
     }
 
-    private Channel listenAtKernel() throws InterruptedException {
-        return Peers.await(new ServerBootstrap().group(kernelServers)
-                .channel(Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class)
-                .childHandler(new ChannelInitializer<>() {
-                    @Override
-                    protected void initChannel(Channel channel) {
-                        channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
-                            @Override
-                            public void channelRead(ChannelHandlerContext context, Object message) {
-                                ReferenceCountUtil.release(message);
-                                context.close();
-                            }
-                        });
-                    }
-                }).bind(Peers.loopback(0))).channel();
+    /** Hears a client, and ends. */
+    private static final class Dismissal extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            ReferenceCountUtil.release(message);
+            context.close();
+        }
     }
 
     /** @return of the server's loop, in microseconds for each stranger */
