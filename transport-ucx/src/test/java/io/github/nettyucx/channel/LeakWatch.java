@@ -21,13 +21,23 @@ public final class LeakWatch {
 
     private static final long WAIT_MILLIS = 15_000;
 
+    private static final int PAGE = 8192;
+    /** Of chunks of Netty's default size, 4 MiB. */
+    private static final int MAX_ORDER = 9;
+
     /** To be used by the test's channels. Caches nothing, so that its counts are exact. */
-    public final PooledByteBufAllocator allocator = new PooledByteBufAllocator(true, 2, 2, 8192, 9, 0, 0, false);
+    public final PooledByteBufAllocator allocator;
 
     private final List<String> reports = new CopyOnWriteArrayList<>();
     private final long transportsOwn = active(PooledByteBufAllocator.DEFAULT.metric());
 
     public LeakWatch() {
+        this(MAX_ORDER);
+    }
+
+    /** @param maxOrder the allocator's chunks have this power of two of pages of 8 KiB; 0 to 14 */
+    public LeakWatch(int maxOrder) {
+        allocator = new PooledByteBufAllocator(true, 2, 2, PAGE, maxOrder, 0, 0, false);
         ByteBufUtil.setLeakListener((type, records) -> reports.add(type + ' ' + records));
     }
 

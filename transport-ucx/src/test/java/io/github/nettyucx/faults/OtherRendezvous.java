@@ -31,8 +31,6 @@ final class OtherRendezvous extends ChannelInboundHandlerAdapter {
     private static final long SECONDS = 20;
     private static final int BEATS = 3;
     private static final int WARM_BEATS = 50;
-    /** More than a chunk has. */
-    private static final int PLACES = 8;
 
     private final SeededBytes bytes = new SeededBytes(4712);
     private final Chunks chunks = new Chunks();
@@ -76,7 +74,7 @@ final class OtherRendezvous extends ChannelInboundHandlerAdapter {
     }
 
     private void send() {
-        ByteBuf ping = elsewhere().writeBytes(bytes.at(sent, SIZE));
+        ByteBuf ping = context.alloc().directBuffer(SIZE).writeBytes(bytes.at(sent, SIZE));
         Object chunk = chunks.add(ping);
         sent += SIZE;
         context.writeAndFlush(ping).addListener(done -> {
@@ -86,22 +84,6 @@ final class OtherRendezvous extends ChannelInboundHandlerAdapter {
                 exceptionCaught(context, done.cause());
             }
         });
-    }
-
-    /**
-     * The pool would give the same place again and again, and it need not be one of a chunk that others use: of the places
-     * that are free, each time another one.
-     */
-    private ByteBuf elsewhere() {
-        ByteBuf[] before = new ByteBuf[(int) (sent / SIZE % PLACES)];
-        for (int i = 0; i < before.length; i++) {
-            before[i] = context.alloc().directBuffer(SIZE);
-        }
-        ByteBuf buffer = context.alloc().directBuffer(SIZE);
-        for (ByteBuf place : before) {
-            place.release();
-        }
-        return buffer;
     }
 
     @Override

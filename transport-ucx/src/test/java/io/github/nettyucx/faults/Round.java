@@ -26,7 +26,6 @@ final class Round {
     /** When the last of them had ended. */
     volatile long endedNanos;
     final AtomicInteger open = new AtomicInteger();
-    private volatile boolean missed;
 
     /** @param others that go on meanwhile; {@code null} where there is no rendezvous */
     Round(KillPoint point, boolean victimConnects, SplittableRandom random, OtherRendezvous others) {
@@ -73,29 +72,13 @@ final class Round {
     }
 
     /**
-     * It is not going to get there: the chunks of which the pool has given memory to rendezvous with the process have no
-     * place for any other, and stay so while it does not read. With another process that can be otherwise.
-     *
-     * @return whether that is so, and has not been said before
-     */
-    boolean miss() {
-        boolean first = !missed && others != null && point == KillPoint.RENDEZVOUS_TO_THE_KILLED;
-        missed = true;
-        return first;
-    }
-
-    boolean isMissed() {
-        return missed;
-    }
-
-    /**
      * Whether the process was there when it died: one that is there when the signal is sent can go on for a moment.
      * What keeps it there is this side, except where it writes and closes by itself.
      *
      * @param last what it has said of itself last
      */
     boolean isProven(Progress last) {
-        return !missed && switch (point) {
+        return switch (point) {
             case CONNECTING -> !isCountedByVictim() || last.opening() > 0;
             case CLOSING -> last.closing() > 0;
             // Over a socket that tells nothing: the kernel goes on to deliver what it had of the process when it
