@@ -94,18 +94,20 @@ final class Inbox {
     }
 
     /**
-     * What the executor is given. One that has no memory for a thread may have queued it nevertheless, and perform it later:
-     * it is either performed or rejected, once.
+     * What the executor is given. Whatever that throws, it may have queued it nevertheless, and perform it later: it is either
+     * performed or rejected, once.
      */
     private abstract class Task extends AtomicBoolean implements Runnable {
 
         void submit() {
             try {
                 executor.execute(this);
-            } catch (RejectedExecutionException | OutOfMemoryError e) {
+            } catch (Throwable e) {
                 if (claim()) {
                     rejected(e instanceof RejectedExecutionException rejected ? rejected
                             : new RejectedExecutionException(e));
+                } else {
+                    Node.LOGGER.warn("The executor has thrown, though it has taken what it was given.", e);
                 }
             }
         }

@@ -2,7 +2,10 @@
 package io.github.nettyucx.messaging;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
+import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,6 +13,7 @@ import java.util.Queue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -104,15 +108,30 @@ class InboxTest {
     private static final class OutOfThreads implements Executor {
 
         private final List<Runnable> tasks = new ArrayList<>();
+        private final Throwable thrown;
         private boolean isOut = true;
+
+        OutOfThreads(Throwable thrown) {
+            this.thrown = thrown;
+        }
+
+        OutOfThreads() {
+            this(new OutOfMemoryError("unable to create native thread"));
+        }
 
         @Override
         public void execute(Runnable task) {
             tasks.add(task);
             if (isOut) {
-                throw new OutOfMemoryError("unable to create native thread");
+                PoolTest.rethrow(thrown);
             }
         }
+    }
+
+    /** An executor may be anybody's. */
+    private static Stream<Throwable> failures() {
+        return Stream.of(new OutOfMemoryError("unable to create native thread"), new RejectedExecutionException("full"),
+                new IllegalStateException("stopped"), new NoClassDefFoundError("a/Worker"), new IOException("of the pool's"));
     }
 
     private static class Counted implements Inbox.Work {
@@ -135,10 +154,11 @@ class InboxTest {
         }
     }
 
-    @Test
-    void aMessageOfWhichTheExecutorHasSaidThatItTakesItNotIsNotHandledWhenItDoes() {
+    @ParameterizedTest
+    @MethodSource("failures")
+    void aMessageOfWhichTheExecutorHasSaidThatItTakesItNotIsNotHandledWhenItDoes(Throwable failure) {
         for (boolean ordered : new boolean[] {false, true}) {
-            var executor = new OutOfThreads();
+            var executor = new OutOfThreads(failure);
             var outOfThreads = new Inbox(executor);
             var messages = new Counted[] {new Counted(), new Counted(), new Counted()};
             outOfThreads.add(messages[0], ordered, new Source());
@@ -150,6 +170,48 @@ class InboxTest {
             assertEquals("0 handled, 1 rejected", messages[1].ends());
             assertEquals("1 handled, 0 rejected", messages[2].ends());
         }
+    }
+
+    /** As one that does it at once, and fails behind it. */
+    @ParameterizedTest
+    @MethodSource("failures")
+    void aMessageThatIsHandledBeforeTheExecutorThrowsIsNotRejected(Throwable failure) {
+        for (boolean ordered : new boolean[] {false, true}) {
+            var throwing = new Inbox(task -> {
+                task.run();
+                PoolTest.rethrow(failure);
+            });
+            var messages = new Counted[] {new Counted(), new Counted()};
+            for (Counted message : messages) {
+                throwing.add(message, ordered, new Source());
+                assertEquals("1 handled, 0 rejected", message.ends());
+            }
+        }
+    }
+
+    /** The executor is asked again by one of its own threads, when others have had their turn. */
+    @ParameterizedTest
+    @MethodSource("failures")
+    void whatIsLeftOfABatchIsRejectedIfTheExecutorThrowsThen(Throwable failure) {
+        var executor = new OutOfThreads(failure);
+        executor.isOut = false;
+        var throwing = new Inbox(executor);
+        var messages = new ArrayList<Counted>();
+        for (int i = 0; i < 200; i++) {
+            messages.add(new Counted());
+            throwing.add(messages.get(i), true, new Source());
+        }
+        executor.isOut = true;
+        executor.tasks.getFirst().run();
+        assertEquals("1 handled, 0 rejected", messages.getFirst().ends());
+        assertEquals("0 handled, 1 rejected", messages.getLast().ends());
+        assertTrue(messages.stream().allMatch(message -> message.handled.get() + message.rejected.get() == 1));
+        executor.isOut = false;
+        var later = new Counted();
+        throwing.add(later, true, new Source());
+        executor.tasks.forEach(Runnable::run);
+        assertEquals("1 handled, 0 rejected", later.ends());
+        assertTrue(messages.stream().allMatch(message -> message.handled.get() + message.rejected.get() == 1));
     }
 
     /** The task that the executor has said not to take must not be a second one for what comes later. */

@@ -4,8 +4,11 @@ package io.github.nettyucx.messaging;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -17,6 +20,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -94,9 +98,22 @@ class PoolTest {
         }
     }
 
+    /** Also if it has been declared by nobody. */
+    @SuppressWarnings("unchecked")
+    static <T extends Throwable> void rethrow(Throwable failure) throws T {
+        throw (T) failure;
+    }
+
+    private static Stream<Arguments> rejections() {
+        return Stream.of(TestTransport.values()).flatMap(transport -> Stream.of(new RejectedExecutionException("no threads"),
+                new IllegalStateException("no threads"), new NoClassDefFoundError("no threads"),
+                new IOException("no threads")).map(failure -> Arguments.of(transport, failure)));
+    }
+
     @ParameterizedTest
-    @EnumSource
-    void anExecutorThatRejectsIsToldAndWhatComesLaterIsHandled(TestTransport transport) throws Exception {
+    @MethodSource("rejections")
+    void anExecutorThatRejectsIsToldAndWhatComesLaterIsHandled(TestTransport transport, Throwable rejection)
+            throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(2);
         var rejecting = new AtomicBoolean();
         try (var nodes = new TestTransport.Nodes(transport)) {
@@ -107,7 +124,7 @@ class PoolTest {
             Node one = nodes.start(1);
             Node two = nodes.start(2, builder -> builder.listener(failures).executor(task -> {
                 if (rejecting.get()) {
-                    throw new RejectedExecutionException("no threads");
+                    rethrow(rejection);
                 }
                 threads.execute(task);
             }));
