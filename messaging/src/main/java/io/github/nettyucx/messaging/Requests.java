@@ -13,7 +13,11 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  */
 final class Requests {
 
-    static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    /**
+     * Time-outs are exact to 10 ms. From one look at the deadlines to the next it may be so long; the rest is for a loop that has
+     * other things to do, and wakes late.
+     */
+    private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     /** Instead of a correlation: nobody has the slot, or somebody is about to fill or empty it. */
     private static final long FREE = 0;
@@ -108,8 +112,11 @@ final class Requests {
         boolean more = false;
         for (int i = 0; i <= mask; i++) {
             long correlation = correlations.get(i);
+            if (correlation == FREE) {
+                continue;
+            }
             Pending request = pending.get(i);
-            if (correlation == FREE || request == null || !request.isTimed) {
+            if (request == null || !request.isTimed) {
                 continue;
             }
             if (request.deadlineNanos - now <= 0 && take(correlation) == request) {
