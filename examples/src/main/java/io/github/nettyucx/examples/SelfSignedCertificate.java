@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.util.Base64;
-import java.util.Comparator;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
@@ -79,10 +78,8 @@ public record SelfSignedCertificate(Path directory) implements AutoCloseable {
 
     @Override
     public void close() {
-        try (var files = Files.walk(directory)) {
-            for (var file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
+        try {
+            FileTree.delete(directory);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -2,13 +2,13 @@
 package io.github.nettyucx.benchmark;
 
 import io.github.nettyucx.examples.ExampleFailure;
+import io.github.nettyucx.examples.FileTree;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
@@ -68,10 +68,8 @@ final class AotCaches implements AutoCloseable {
 
     @Override
     public void close() {
-        try (var files = Files.walk(directory)) {
-            for (var file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
+        try {
+            FileTree.delete(directory);
         } catch (IOException e) {
             throw new UncheckedIOException("cannot delete " + directory, e);
         }

@@ -3,15 +3,13 @@ package io.github.nettyucx.benchmark;
 
 import io.github.nettyucx.examples.ChildProcess;
 import io.github.nettyucx.examples.ExampleFailure;
+import io.github.nettyucx.examples.FileTree;
 import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -171,30 +169,9 @@ record Ratis(boolean agent) implements Contender {
             return;
         }
         try {
-            Files.walkFileTree(directory, new SimpleFileVisitor<>() {
-                @Override
-                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                    file.toFile().delete();
-                    return FileVisitResult.CONTINUE;
-                }
-
-                @Override
-                public FileVisitResult visitFileFailed(Path file, IOException cause) {
-                    // Somebody else has deleted it meanwhile, or nobody can.
-                    return FileVisitResult.CONTINUE;
-                }
-
-                @Override
-                public FileVisitResult postVisitDirectory(Path visited, IOException cause) {
-                    visited.toFile().delete();
-                    return FileVisitResult.CONTINUE;
-                }
-            });
+            FileTree.delete(directory);
         } catch (IOException e) {
-            // What is left is told below.
-        }
-        if (Files.exists(directory)) {
-            System.err.println("[Ratis] " + directory + " could not be deleted");
+            System.err.println("[Ratis] " + directory + " could not be deleted: " + e.getMessage());
         }
     }
 

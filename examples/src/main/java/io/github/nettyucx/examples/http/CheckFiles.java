@@ -2,13 +2,12 @@
 package io.github.nettyucx.examples.http;
 
 import io.github.nettyucx.examples.ExampleFailure;
+import io.github.nettyucx.examples.FileTree;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -87,12 +86,8 @@ final class CheckFiles implements AutoCloseable {
     /** Safe from any thread, and more than once. */
     @Override
     public synchronized void close() {
-        try (var files = Files.walk(temporary)) {
-            for (var file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        } catch (NoSuchFileException e) {
-            // Has been closed.
+        try {
+            FileTree.delete(temporary);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

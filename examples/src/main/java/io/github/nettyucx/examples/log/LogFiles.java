@@ -2,10 +2,10 @@
 package io.github.nettyucx.examples.log;
 
 import io.github.nettyucx.examples.ExampleFailure;
+import io.github.nettyucx.examples.FileTree;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 
 /** Files of brokers that do not live long. */
 final class LogFiles {
@@ -23,10 +23,8 @@ final class LogFiles {
     }
 
     static void delete(Path files) {
-        try (var all = Files.walk(files)) {
-            for (var path : all.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(path);
-            }
+        try {
+            FileTree.delete(files);
         } catch (IOException e) {
             System.err.println("log: cannot delete " + files + ": " + e.getMessage());
         }
