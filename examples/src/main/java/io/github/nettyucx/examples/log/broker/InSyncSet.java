@@ -75,6 +75,11 @@ final class InSyncSet {
         return agreed.size() - 1;
     }
 
+    /** Whether the cluster knows a broker to be in sync, and nothing else is to be agreed to. */
+    boolean stays(String node) {
+        return agreed.contains(node) && !leaving.contains(node) && (state == State.SETTLED || asked.contains(node));
+    }
+
     /** All that are counted, as followers; {@code null} if one of them is unknown. */
     Collection<Follower> counted(Map<String, Follower> followers) {
         var counted = counted();

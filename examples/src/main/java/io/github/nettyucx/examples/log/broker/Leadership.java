@@ -324,7 +324,9 @@ final class Leadership implements CommitRule {
 
     @Override
     public int inSync(Topics ours) {
-        return inSync == null ? 0 : inSync.size();
+        // The cluster counts a broker from the beginning, also one that has not been reached yet.
+        return inSync == null ? 0 : (int) followers.entrySet().stream()
+                .filter(one -> inSync.stays(one.getKey()) && ours.hasAll(one.getValue())).count();
     }
 
     // ------------------------------------------------------------------------------------------- for connections

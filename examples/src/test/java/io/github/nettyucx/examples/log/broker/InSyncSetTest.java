@@ -2,6 +2,7 @@
 package io.github.nettyucx.examples.log.broker;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.nettyucx.examples.log.cluster.ClusterCommand;
@@ -111,6 +112,30 @@ class InSyncSetTest {
         cluster.agree();
         cluster.answer();
         assertEquals(Set.of("b"), set.counted());
+    }
+
+    /** Also if it comes back meanwhile: it will have left, and has to join anew. */
+    @Test
+    void whoIsAboutToLeaveDoesNotStay() throws Exception {
+        assertTrue(set.stays("b") && set.stays("c"));
+        set.leave("c");
+        assertTrue(set.stays("b"));
+        assertFalse(set.stays("c"));
+        set.join("c");
+        assertFalse(set.stays("c"));
+        set.leave("b");
+        assertFalse(set.stays("b"));
+        cluster.agree();
+        cluster.answer();
+        assertFalse(set.stays("b") || set.stays("c"));
+        set.join("c");
+        cluster.agree();
+        cluster.answer();
+        assertFalse(set.stays("b") || set.stays("c"));
+        cluster.agree();
+        cluster.answer();
+        assertTrue(set.stays("c"));
+        assertFalse(set.stays("b"));
     }
 
     @Test
