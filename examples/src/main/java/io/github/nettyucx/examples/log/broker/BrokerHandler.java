@@ -138,8 +138,7 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
 
     private void adopt(Partition partition, Adopt adopt) {
         try {
-            send(new Message.Adopted(adopt.request(),
-                    partition.adopt(new Partition.History(adopt.end(), adopt.epochs()))));
+            send(new Message.Adopted(adopt.request(), partition.adopt(new History(adopt.end(), adopt.epochs()))));
         } catch (IOException e) {
             fail(adopt.request(), ErrorCode.STORAGE, Explanation.of(e));
         }

@@ -373,7 +373,7 @@ final class Partition implements Inbound.Commits {
             byMemory.remove(ended.memory);
             var reusable = reason == SealReason.FULL && !ended.isAbandoned();
             again = reusable ? ended.stop() : ended.end();
-            kept = reusable ? reuse(ended) : null;
+            kept = reusable ? retired.exchange(ended, generation) : null;
             // Behind the last acknowledgement: what has none then will have none.
             var sealed = new Sealed(number, generation, reason);
             var members = List.copyOf(ended.members());
@@ -392,21 +392,7 @@ final class Partition implements Inbound.Commits {
         again.forEach(sent -> produce(sent.peer(), sent.request(), sent.records()));
     }
 
-    /** The memory of a full segment is kept. @return what the next segment is written into, or {@code null} */
-    private UcxMemory reuse(Inbound ended) {
-        if (ended.mode() == AccessMode.EXCLUSIVE) {
-            // Whoever has said that the next record does not fit, and has had all before it told, writes no more.
-            return ended.memory;
-        }
-        var next = retired.take();
-        retired.retire(ended.memory, generation, ended.members());
-        return next;
-    }
-
     // ------------------------------------------------------------------------------------------- among several brokers
-
-    /** @param end the offset behind the last record */
-    record History(long end, List<EpochHistory.Entry> epochs) { }
 
     History history() {
         return new History(log.nextOffset(), epochs.entries());
@@ -446,17 +432,14 @@ final class Partition implements Inbound.Commits {
      */
     long adopt(History leaders) throws IOException {
         follow();
-        if (!EpochHistory.isRising(leaders.epochs)) {
-            throw new LogException("the leader's epochs do not rise: " + leaders.epochs);
-        }
-        var end = log.nextOffset();
-        var common = EpochHistory.commonEnd(epochs.entries(), end, leaders.epochs, leaders.end);
-        if (common < end) {
-            System.err.println(log.active().path().getParent() + ": records " + common + " to " + (end - 1)
+        var ours = history();
+        var common = ours.commonEnd(leaders);
+        if (common < ours.end()) {
+            System.err.println(log.active().path().getParent() + ": records " + common + " to " + (ours.end() - 1)
                     + " are not the leader's, and are cut off");
             log.truncate(common);
         }
-        epochs.adopt(leaders.epochs);
+        epochs.adopt(leaders.epochs());
         watermark.restart(log.nextOffset(), log.nextOffset());
         return common;
     }

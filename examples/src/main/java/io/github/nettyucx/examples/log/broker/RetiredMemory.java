@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.log.broker;
 
+import io.github.nettyucx.examples.log.protocol.AccessMode;
 import io.github.nettyucx.memory.UcxMemory;
 import java.util.Collection;
 import java.util.HashSet;
@@ -18,8 +19,24 @@ final class RetiredMemory {
     /** Who may still write, or reserve. */
     private final Set<Peer> outstanding = new HashSet<>();
 
+    /**
+     * The memory of a full segment is kept.
+     *
+     * @param generation of the segment
+     * @return what the next segment is written into; {@code null} if that is to be some more
+     */
+    UcxMemory exchange(Inbound full, int generation) {
+        if (full.mode() == AccessMode.EXCLUSIVE) {
+            // Whoever has said that the next record does not fit, and has had all before it told, writes no more.
+            return full.memory;
+        }
+        var next = take();
+        retire(full.memory, generation, full.members());
+        return next;
+    }
+
     /** @param generation of the segment that it was used for */
-    void retire(UcxMemory retired, int generation, Collection<Peer> members) {
+    private void retire(UcxMemory retired, int generation, Collection<Peer> members) {
         // One that waits for somebody who says nothing is not kept: each segment would leave another one.
         close();
         memory = retired;
@@ -42,7 +59,7 @@ final class RetiredMemory {
     }
 
     /** @return {@code null} if there is none, or somebody may still write there */
-    UcxMemory take() {
+    private UcxMemory take() {
         if (!outstanding.isEmpty()) {
             return null;
         }
