@@ -126,7 +126,7 @@ final class Handlers {
         Q request;
         try {
             request = read(type.request(), importer);
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             peer.refuse(type.number(), correlation, e.toString(), true);
             throw e;
         }
@@ -192,18 +192,20 @@ final class Handlers {
             node.requests().late();
             return;
         }
-        if (kind == Frame.FAILURE) {
-            request.fail(new MessagingException.RequestRefused(importer.getString()));
-            return;
-        }
+        boolean isRefused = kind == Frame.FAILURE;
         Object response;
         try {
-            response = read(request.codec, importer);
-        } catch (RuntimeException | Error e) {
+            response = isRefused ? importer.getString() : read(request.codec, importer);
+        } catch (Throwable e) {
+            // Whatever a codec throws, and the peer has sent: nobody else ends the request.
             request.fail(new MessagingException("the response cannot be read", e));
             return;
         }
-        request.succeed(response);
+        if (isRefused) {
+            request.fail(new MessagingException.RequestRefused((String) response));
+        } else {
+            request.succeed(response);
+        }
     }
 
     /** Tells the listener. It throws nothing. */

@@ -44,10 +44,10 @@ public final class Responder<R> {
         Peer to = take();
         try {
             to.answer(Frame.RESPONSE, type.number(), correlation, type.response(), response);
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             try {
                 to.refuse(type.number(), correlation, e.toString(), !(e instanceof MessagingException.RingFull));
-            } catch (RuntimeException | Error unsent) {
+            } catch (Throwable unsent) {
                 e.addSuppressed(unsent);
             }
             throw e;

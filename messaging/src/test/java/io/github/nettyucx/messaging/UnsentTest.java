@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.messaging;
 
+import io.netty.buffer.Unpooled;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
@@ -26,6 +30,31 @@ class UnsentTest {
             new RequestType<>(1, StringCodec.INSTANCE, StringCodec.INSTANCE);
     private static final RequestType<String, String> ASK_POOL =
             new RequestType<>(2, StringCodec.INSTANCE, StringCodec.INSTANCE, Dispatch.POOL);
+
+    /** As codecs of other languages do: what it throws need not be declared. */
+    private static final Codec<String> UNCHECKED = new Codec<>() {
+        @Override
+        public int size(String message) {
+            return StringCodec.INSTANCE.size(message);
+        }
+
+        @Override
+        public void write(String message, Exporter out) {
+            if (message.equals("unwritable")) {
+                PoolTest.rethrow(new IOException("it cannot be written"));
+            }
+            StringCodec.INSTANCE.write(message, out);
+        }
+
+        @Override
+        public String read(Importer in) {
+            String message = StringCodec.INSTANCE.read(in);
+            if (message.equals("unreadable")) {
+                PoolTest.rethrow(new IOException("it cannot be read"));
+            }
+            return message;
+        }
+    };
 
     /** Nothing makes room, and a thread would wait for it much longer. */
     @ParameterizedTest
@@ -119,6 +148,44 @@ class UnsentTest {
             assertTrue(assertThrows(MessagingException.RequestRefused.class, () -> one.peer(2).request(
                     new RequestType<>(9, StringCodec.INSTANCE, StringCodec.INSTANCE), "", Duration.ofSeconds(5)))
                     .getMessage().startsWith("because because"));
+        }
+    }
+
+    /** Somebody waits for the end of each. */
+    @ParameterizedTest
+    @EnumSource
+    void whateverACodecThrowsTheRequestEnds(TestTransport transport) {
+        var type = new RequestType<>(3, UNCHECKED, UNCHECKED);
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = nodes.start(1);
+            nodes.start(2).onRequest(type, (from, request, responder) -> responder.respond(request.substring(4)));
+            Map<String, String> reasons = Map.of("unreadable", "it cannot be read", "say unwritable", "it cannot be written",
+                    "say unreadable", "the response cannot be read");
+            reasons.forEach((question, reason) -> {
+                CompletableFuture<String> future = one.peer(2).requestAsync(type, question, Duration.ofSeconds(40));
+                MessagingException cause = assertInstanceOf(MessagingException.class, assertThrows(ExecutionException.class,
+                        () -> future.get(10, TimeUnit.SECONDS), question).getCause());
+                assertTrue(cause.getMessage().contains(reason), cause.getMessage());
+                assertEquals(cause.getClass(), assertThrows(MessagingException.class,
+                        () -> one.peer(2).request(type, question, Duration.ofSeconds(40))).getClass());
+            });
+        }
+    }
+
+    /** Of the reason there is less than it says. */
+    @ParameterizedTest
+    @EnumSource
+    void aRefusalThatMakesNoSenseEndsTheRequest(TestTransport transport) {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = nodes.start(1);
+            nodes.start(2).onRequest(ASK, (from, request, responder) -> {
+                responder.detach();
+                // The first request of a node.
+                from.answer(Frame.FAILURE, ASK.number(), 1, ByteBufCodec.INSTANCE, Unpooled.wrappedBuffer(new byte[] {1}));
+            });
+            CompletableFuture<String> future = one.peer(2).requestAsync(ASK, "?", Duration.ofSeconds(40));
+            assertTrue(assertInstanceOf(MessagingException.class, assertThrows(ExecutionException.class,
+                    () -> future.get(10, TimeUnit.SECONDS)).getCause()).getMessage().contains("cannot be read"));
         }
     }
 }
