@@ -64,6 +64,8 @@ public final class Node implements AutoCloseable {
     private Channel server;
     private boolean closed;
     private volatile boolean closing;
+    /** Connections that come now are too late. */
+    private volatile boolean ended;
 
     Node(NodeSettings settings, EventLoopGroup group, boolean ownsGroup, Executor executor, NodeListener listener,
          IntFunction<SocketAddress> directory) {
@@ -189,13 +191,17 @@ public final class Node implements AutoCloseable {
         }
         connections.forEach(Connection::leave);
         awaitAll(System.nanoTime() + GOODBYE_NANOS, connections::isEmpty);
-        MessagingException cause = new MessagingException.NodeLost("this node has been closed", null);
-        connections.forEach(connection -> connection.fail(cause));
+        ended = true;
+        connections.forEach(this::end);
         awaitAll(System.nanoTime() + GOODBYE_NANOS, connections::isEmpty);
         peers.values().forEach(Peer::end);
         if (ownsGroup) {
             group.shutdownGracefully(0, GOODBYE_NANOS, TimeUnit.NANOSECONDS).awaitUninterruptibly();
         }
+    }
+
+    private void end(Connection connection) {
+        connection.fail(new MessagingException.NodeLost("this node has been closed", null));
     }
 
     private static void awaitAll(long deadline, java.util.function.BooleanSupplier condition) {
@@ -288,7 +294,9 @@ public final class Node implements AutoCloseable {
     void opened(Connection connection) {
         counters.opened();
         connections.add(connection);
-        if (connections.size() > settings.maxConnections()) {
+        if (ended) {
+            end(connection);
+        } else if (connections.size() > settings.maxConnections()) {
             connections.stream().filter(other -> other != connection && other.isUsable() && !other.isLeaving())
                     .min(Comparator.comparingLong(Connection::usedNanos)).ifPresent(Connection::leave);
         }

@@ -62,7 +62,15 @@ public final class Peer {
     private long reachDeadlineNanos;
     private boolean paused;
     private long pauseEndNanos;
-    private boolean closed;
+    /** Written with the lock. */
+    private volatile boolean closed;
+
+    /**
+     * What is told when the lock is free again: an application that is told may wait for another thread of its own, which asks
+     * this object.
+     */
+    private record Loss(long from, long to, Throwable cause, boolean requestsToo) {
+    }
 
     Peer(Node node, int id, EventLoop home) {
         this.node = node;
@@ -107,11 +115,17 @@ public final class Peer {
     private <T> long put(int kind, int type, long correlation, Codec<? super T> codec, T message, boolean wait,
                          Pending request) {
         Outbox outbox = Outbox.begin();
+        long ticket;
         try {
-            return outgoing.put(outbox, kind, type, correlation, codec, message, wait, request);
+            ticket = outgoing.put(outbox, kind, type, correlation, codec, message, wait, request);
         } finally {
             outbox.end();
         }
+        if (closed) {
+            // The node has ended while a codec was writing, and maybe nobody was left to tell of the message.
+            throw new MessagingException.NodeLost("this node has been closed", null);
+        }
+        return ticket;
     }
 
     <T> void answer(int kind, int type, long correlation, Codec<? super T> codec, T message) {
@@ -421,8 +435,10 @@ public final class Peer {
         inbox.close();
         synchronized (this) {
             closed = true;
-            node.requests().fail(this, Long.MAX_VALUE, new MessagingException.NodeLost("this node has been closed", null));
+            // Of a request that is being written now nobody tells but who writes it.
+            asking.lost(Long.MAX_VALUE);
         }
+        node.requests().fail(this, Long.MAX_VALUE, new MessagingException.NodeLost("this node has been closed", null));
         drainSoon();
     }
 

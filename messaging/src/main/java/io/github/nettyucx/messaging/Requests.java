@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.messaging;
 
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -53,7 +54,13 @@ final class Requests {
                 correlations.set(slot, correlation);
                 node.counters().requested();
                 if (request.isTimed && !watched.get() && watched.compareAndSet(false, true)) {
-                    node.timer().schedule(watch, TICK_NANOS, TimeUnit.NANOSECONDS);
+                    try {
+                        node.timer().schedule(watch, TICK_NANOS, TimeUnit.NANOSECONDS);
+                    } catch (RejectedExecutionException e) {
+                        watched.set(false);
+                        take(correlation);
+                        throw new MessagingException.NodeLost("this node's event loops have ended", e);
+                    }
                 }
                 return;
             }

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.messaging;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** What comes when a node has been closed, or while it is. */
+@Timeout(60)
+class ClosedNodeTest {
+
+    private static final Duration SHORT = Duration.ofMillis(100);
+    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final RequestType<String, String> ASK =
+            new RequestType<>(1, StringCodec.INSTANCE, StringCodec.INSTANCE);
+
+    @ParameterizedTest
+    @EnumSource
+    void requestsAreRefusedEachTime(TestTransport transport) {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = nodes.start(1, builder -> builder.maxRequests(1));
+            Peer peer = one.peer(2);
+            one.close();
+            for (int i = 0; i < 2; i++) {
+                assertThrows(MessagingException.NodeLost.class, () -> peer.requestAsync(ASK, "x", LONG));
+                assertThrows(MessagingException.NodeLost.class, () -> peer.request(ASK, "x", LONG));
+            }
+        }
+    }
+
+    /** Its time is over long before the codec's; the node's loops may have ended. */
+    @ParameterizedTest
+    @EnumSource
+    void whatACodecStillWritesIsToldToItsSender(TestTransport transport) throws Exception {
+        var writing = new CountDownLatch(2);
+        var go = new CountDownLatch(1);
+        Codec<String> slow = new Codec<>() {
+            @Override
+            public int size(String message) {
+                return StringCodec.INSTANCE.size(message);
+            }
+
+            @Override
+            public void write(String message, Exporter out) {
+                writing.countDown();
+                try {
+                    assertTrue(go.await(20, TimeUnit.SECONDS));
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+                StringCodec.INSTANCE.write(message, out);
+            }
+
+            @Override
+            public String read(Importer in) {
+                return StringCodec.INSTANCE.read(in);
+            }
+        };
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = nodes.start(1, builder -> builder.closeTimeout(SHORT));
+            Peer peer = one.peer(2);
+            Future<Long> sent = threads.submit(() -> peer.send(new MessageType<>(2, slow), "x"));
+            Future<CompletableFuture<String>> asked = threads.submit(
+                    () -> peer.requestAsync(new RequestType<>(3, slow, StringCodec.INSTANCE), "x", LONG));
+            assertTrue(writing.await(20, TimeUnit.SECONDS));
+            one.close();
+            go.countDown();
+            assertInstanceOf(MessagingException.NodeLost.class, assertThrows(ExecutionException.class,
+                    () -> sent.get(10, TimeUnit.SECONDS)).getCause());
+            CompletableFuture<String> future = asked.get(10, TimeUnit.SECONDS);
+            assertInstanceOf(MessagingException.NodeLost.class, assertThrows(ExecutionException.class,
+                    () -> future.get(10, TimeUnit.SECONDS)).getCause());
+        } finally {
+            go.countDown();
+            threads.shutdownNow();
+        }
+    }
+
+    /** On loops that go on, and with a peer that takes its time to say who it is. */
+    @Test
+    void aConnectionThatIsReadyTooLateIsClosed() throws Exception {
+        try (var nodes = new TestTransport.Nodes(TestTransport.NIO);
+                var listening = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            nodes.addresses.put(2, listening.getLocalSocketAddress());
+            Node one = nodes.start(1, builder -> builder.closeTimeout(SHORT));
+            one.peer(2).send(new MessageType<>(2, StringCodec.INSTANCE), "x");
+            try (Socket late = listening.accept()) {
+                one.close();
+                ByteBuf hello = new Hello(2, 1, 42).encode(UnpooledByteBufAllocator.DEFAULT);
+                hello.readBytes(late.getOutputStream(), hello.readableBytes());
+                hello.release();
+                late.setSoTimeout(5000);
+                int read;
+                do {
+                    read = late.getInputStream().read(new byte[100]);
+                } while (read > 0);
+                assertEquals(-1, read);
+            }
+            MessagesTest.await("no connection", () -> one.metrics().connections() == 0);
+        }
+    }
+}
