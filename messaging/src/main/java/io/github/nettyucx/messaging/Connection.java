@@ -294,7 +294,8 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
     }
 
     private void acknowledged(long complete) {
-        if (sentFrom < 0 || complete < 0) {
+        long sent = sentUpTo < 0 ? peer.outgoing().taken() : sentUpTo;
+        if (sentFrom < 0 || complete < 0 || complete > sent - sentFrom) {
             throw new IllegalArgumentException("ACK of " + complete + " bytes, which were not sent");
         }
         acknowledged = sentFrom + complete;

@@ -2,6 +2,8 @@
 package io.github.nettyucx.messaging;
 
 import io.github.nettyucx.channel.UcxChannelOption;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
@@ -11,8 +13,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import java.net.Socket;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -178,6 +182,34 @@ class ConnectionsTest {
             }
             one.peer(2).send(TEXT, "x");
             MessagesTest.await("a friend", () -> received.get() == 1);
+        }
+    }
+
+    /** Otherwise what it never got would count as delivered. */
+    @Test
+    void aNodeThatAcknowledgesWhatItWasNotSentIsSentAway() throws Exception {
+        try (var nodes = new TestTransport.Nodes(TestTransport.NIO);
+                var listening = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            nodes.addresses.put(2, listening.getLocalSocketAddress());
+            Peer two = nodes.start(1).peer(2);
+            long ticket = two.send(TEXT, "x");
+            try (Socket wrong = listening.accept()) {
+                ByteBuf frames = new Hello(2, 1, 42).encode(UnpooledByteBufAllocator.DEFAULT);
+                frames.writeLongLE(Frame.word(16, Frame.ACK, 0)).writeLongLE(1 << 20);
+                // Its HELLO, and the message.
+                wrong.setSoTimeout(10_000);
+                frames.readBytes(wrong.getOutputStream(), frames.readableBytes() - 16);
+                assertTrue(wrong.getInputStream().readNBytes(40).length == 40);
+                frames.readBytes(wrong.getOutputStream(), 16);
+                frames.release();
+                int read;
+                do {
+                    read = wrong.getInputStream().read(new byte[100]);
+                } while (read > 0);
+                assertEquals(-1, read);
+            }
+            MessagesTest.await("told", () -> two.delivery(ticket) != Peer.Delivery.PENDING);
+            assertEquals(Peer.Delivery.UNDELIVERED, two.delivery(ticket));
         }
     }
 
