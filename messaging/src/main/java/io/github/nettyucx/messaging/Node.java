@@ -268,7 +268,7 @@ public final class Node implements AutoCloseable {
         SocketAddress address;
         try {
             address = directory.apply(peer.id());
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             peer.unreachable(e);
             return;
         }

@@ -53,6 +53,8 @@ public final class Peer {
     private volatile Connection current;
     /** Of the thread that drains. */
     private boolean draining;
+    /** Of {@link #home}: an application is told of a loss. */
+    private boolean telling;
 
     // With the lock.
     private final List<Connection> connections = new ArrayList<>();
@@ -103,7 +105,7 @@ public final class Peer {
     }
 
     /**
-     * The same, but if there is no room no thread waits.
+     * The same, but if there is no room no thread waits. Of a message that has to travel in parts that is said of the first.
      *
      * @throws MessagingException.RingFull if there is no room now, or the message has to travel in parts and the connection is
      *                                     being closed
@@ -262,48 +264,88 @@ public final class Peer {
         }
     }
 
-    private synchronized void drainUnconnected() {
-        if (current != null) {
-            execute(loop());
-        } else if (outgoing.rests()) {
+    /** On {@link #home}. */
+    private void drainUnconnected() {
+        if (telling) {
+            // Who is told sends something. It would be told of that before it has returned, and again.
+            execute(home);
             return;
-        } else if (closed || paused && System.nanoTime() - pauseEndNanos < 0) {
-            giveUp(new MessagingException.NodeLost(closed ? "this node has been closed"
-                    : "node " + id + " could not be reached a moment ago", null));
-        } else if (!connecting && connections.stream().noneMatch(Connection::isUsable)) {
-            // A connection that is there waits until the one before has ended, and then sends.
-            connecting = true;
-            paused = false;
-            reachDeadlineNanos = System.nanoTime() + node.settings().reachTimeoutNanos();
+        }
+        Loss loss = null;
+        synchronized (this) {
+            if (current != null) {
+                execute(loop());
+                return;
+            } else if (outgoing.rests()) {
+                return;
+            } else if (closed || paused && System.nanoTime() - pauseEndNanos < 0) {
+                loss = giveUp(new MessagingException.NodeLost(closed ? "this node has been closed"
+                        : "node " + id + " could not be reached a moment ago", null));
+            } else if (!connecting && connections.stream().noneMatch(Connection::isUsable)) {
+                // A connection that is there waits until the one before has ended, and then sends.
+                connecting = true;
+                paused = false;
+                reachDeadlineNanos = System.nanoTime() + node.settings().reachTimeoutNanos();
+            } else {
+                return;
+            }
+        }
+        if (loss != null) {
+            tell(loss);
+        } else {
             node.connect(this, home);
         }
     }
 
     /** With the lock, while there is no connection. */
-    private void giveUp(MessagingException cause) {
+    private Loss giveUp(MessagingException cause) {
         long from = outgoing.taken();
         Outgoing.Sent left = outgoing.discard();
-        tell(from, outgoing.taken(), cause, true);
         if (left == Outgoing.Sent.MORE) {
             execute(home);
         }
+        return lose(from, outgoing.taken(), cause, true);
     }
 
-    private void tell(long from, long to, Throwable cause, boolean requestsToo) {
+    /** With the lock. */
+    private Loss lose(long from, long to, Throwable cause, boolean requestsToo) {
         if (from < to) {
             undelivered.add(from, to);
-            node.counters().undelivered();
-            node.told(listener -> listener.undelivered(this, from, to, cause));
         }
         if (requestsToo) {
             asking.lost(to);
-            node.requests().fail(this, to, cause instanceof MessagingException lost ? lost
-                    : new MessagingException.NodeLost("the connection to node " + id + " was lost", cause));
+        }
+        return new Loss(from, to, cause, requestsToo);
+    }
+
+    /** On an event loop. */
+    private void tell(Loss loss) {
+        if (!home.inEventLoop()) {
+            tellNow(loss);
+            return;
+        }
+        telling = true;
+        try {
+            tellNow(loss);
+        } finally {
+            telling = false;
+        }
+    }
+
+    private void tellNow(Loss loss) {
+        if (loss.from < loss.to) {
+            node.counters().undelivered();
+            node.told(listener -> listener.undelivered(this, loss.from, loss.to, loss.cause));
+        }
+        if (loss.requestsToo) {
+            node.requests().fail(this, loss.to, loss.cause instanceof MessagingException lost ? lost
+                    : new MessagingException.NodeLost("the connection to node " + id + " was lost", loss.cause));
         }
     }
 
     /** An attempt to connect has failed. */
     void unreachable(Throwable cause) {
+        Loss loss;
         synchronized (this) {
             if (!connecting) {
                 return;
@@ -313,12 +355,14 @@ public final class Peer {
                 return;
             }
             connecting = false;
-            if (current == null) {
-                paused = true;
-                pauseEndNanos = System.nanoTime() + PAUSE_NANOS;
-                giveUp(new MessagingException.NodeLost("node " + id + " cannot be reached: " + cause.getMessage(), cause));
+            if (current != null) {
+                return;
             }
+            paused = true;
+            pauseEndNanos = System.nanoTime() + PAUSE_NANOS;
+            loss = giveUp(new MessagingException.NodeLost("node " + id + " cannot be reached: " + cause.getMessage(), cause));
         }
+        tell(loss);
     }
 
     // ------------------------------------------------------------------------------------------- connections
@@ -382,6 +426,7 @@ public final class Peer {
     /** It has ended; on its loop. */
     void lost(Connection connection, Throwable cause, boolean inOrder) {
         boolean last;
+        Loss loss = null;
         synchronized (this) {
             abandon(connection);
             connections.remove(connection);
@@ -390,9 +435,12 @@ public final class Peer {
             long from = connection.unacknowledgedFrom();
             long to = connection.sentUpTo();
             if (to >= 0) {
-                tell(from, to, cause == null ? new MessagingException.NodeLost("node " + id + " has closed the connection",
-                        null) : cause, !inOrder || from < to);
+                loss = lose(from, to, cause == null ? new MessagingException.NodeLost(
+                        "node " + id + " has closed the connection", null) : cause, !inOrder || from < to);
             }
+        }
+        if (loss != null) {
+            tell(loss);
         }
         if (last) {
             node.told(listener -> listener.disconnected(this, inOrder ? null : cause));
