@@ -241,7 +241,7 @@ final class Leadership implements CommitRule {
             for (var partition : topics.partitions()) {
                 partition.lead(begun.epoch());
             }
-        } catch (IOException | IllegalArgumentException e) {
+        } catch (IOException | RuntimeException e) {
             stepDown("its files are not as they have to be: " + Explanation.of(e));
             setback.suffered();
             return;

@@ -405,6 +405,10 @@ final class Partition implements Inbound.Commits {
 
     /** From now on this broker leads. Nothing is committed before those that are in sync have all that there is. */
     void lead(long epoch) throws IOException {
+        if (intake == Intake.FAILED) {
+            // It could not take a record, and others can.
+            throw new LogException(failure);
+        }
         halt();
         epochs.begin(epoch, log.nextOffset());
         log.roll();
