@@ -82,22 +82,33 @@ final class Topics {
         }
         ClusterMark.require(settings.directory(), settings.cluster(), directories.isEmpty());
         for (var directory : directories) {
-            var name = directory.getFileName().toString();
-            int count;
-            try (var inside = Files.list(directory)) {
-                count = (int) inside.count();
-            }
-            add(name, count, loop);
+            add(directory.getFileName().toString(), count(directory), loop);
+        }
+    }
+
+    /** Of partitions. */
+    private static int count(Path topic) throws IOException {
+        try (var inside = Files.list(topic)) {
+            return (int) inside.count();
         }
     }
 
     private Topic add(String name, int count, EventExecutor loop) throws IOException {
         var topic = new Topic(partitions.size(), count);
-        for (var i = 0; i < count; i++) {
-            var directory = settings.directory().resolve(name).resolve(Integer.toString(i));
-            var log = PartitionLog.open(directory, settings.segmentBytes(), settings.durability());
-            var epochs = EpochHistory.open(directory, settings.durability());
-            partitions.add(new Partition(partitions.size(), log, epochs, settings, rule, loop, slots, byMemory));
+        try {
+            for (var i = 0; i < count; i++) {
+                var directory = settings.directory().resolve(name).resolve(Integer.toString(i));
+                // Of this nothing is open.
+                var epochs = EpochHistory.open(directory, settings.durability());
+                var log = PartitionLog.open(directory, settings.segmentBytes(), settings.durability());
+                partitions.add(new Partition(partitions.size(), log, epochs, settings, rule, loop, slots, byMemory));
+            }
+        } catch (IOException | RuntimeException e) {
+            // Followers would have to have partitions of which they are never told.
+            while (partitions.size() > topic.first) {
+                partitions.removeLast().close();
+            }
+            throw e;
         }
         topics.put(name, topic);
         var added = partitions.subList(topic.first, topic.first + count);
@@ -124,8 +135,7 @@ final class Topics {
         var topic = topics.get(name);
         if (topic != null) {
             if (topic.partitions != count) {
-                throw new IllegalArgumentException("topic " + name + " has " + topic.partitions + " partitions, and "
-                        + count + " were asked for: ask for as many as there are");
+                throw differs(name, topic.partitions, count);
             }
             return topic;
         }
@@ -137,7 +147,21 @@ final class Topics {
         return null;
     }
 
+    private static IllegalArgumentException differs(String name, int there, int asked) {
+        return new IllegalArgumentException("topic " + name + " has " + there + " partitions, and " + asked
+                + " were asked for: ask for as many as there are");
+    }
+
     private Topic make(String name, int count, EventExecutor loop) throws IOException {
+        var directory = settings.directory().resolve(name);
+        if (Files.exists(directory)) {
+            // It could not be opened then.
+            var there = count(directory);
+            if (there != count) {
+                throw differs(name, there, count);
+            }
+            return add(name, count, loop);
+        }
         var unfinished = settings.directory().resolve(name + UNFINISHED);
         for (var i = 0; i < count; i++) {
             Files.createDirectories(unfinished.resolve(Integer.toString(i)));
@@ -147,7 +171,7 @@ final class Topics {
             i++;
         }
         settings.durability().persist(unfinished);
-        Files.move(unfinished, settings.directory().resolve(name), StandardCopyOption.ATOMIC_MOVE);
+        Files.move(unfinished, directory, StandardCopyOption.ATOMIC_MOVE);
         settings.durability().persist(settings.directory());
         return add(name, count, loop);
     }
