@@ -58,9 +58,7 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
     public void send(Message message) {
         if (!context.channel().isActive()) {
             // It has gone, and nobody waits for an answer.
-            if (message instanceof Message.Fetched fetched) {
-                fetched.records().release();
-            }
+            release(message);
             return;
         }
         context.write(message, context.voidPromise());
@@ -70,6 +68,14 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
                 flushing = false;
                 context.flush();
             });
+        }
+    }
+
+    private static void release(Message message) {
+        switch (message) {
+            case Produce m -> m.records().release();
+            case Message.Fetched m -> m.records().release();
+            default -> { }
         }
     }
 
@@ -107,11 +113,9 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
 
     /** The broker does not lead, and this is no leader's connection. */
     private void refuse(Message message) {
+        release(message);
         var request = switch (message) {
-            case Produce m -> {
-                m.records().release();
-                yield m.request();
-            }
+            case Produce m -> m.request();
             case Fetch m -> m.request();
             case Leave m -> m.request();
             case Access m -> m.request();
@@ -152,7 +156,7 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
         switch (message) {
             case Produce m -> {
                 if (topics.partition(m.partition()) == null) {
-                    m.records().release();
+                    release(m);
                 }
                 withPartition(m.request(), m.partition(), partition -> partition.produce(this, m.request(), m.records()));
             }
@@ -171,8 +175,11 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
                 }
             }
             case OpenTopic m -> openTopic(m);
-            default -> fail(Message.UNASKED, ErrorCode.BAD_REQUEST, "the broker answers requests, and got "
-                    + message.getClass().getSimpleName());
+            default -> {
+                release(message);
+                fail(Message.UNASKED, ErrorCode.BAD_REQUEST, "the broker answers requests, and got "
+                        + message.getClass().getSimpleName());
+            }
         }
     }
 

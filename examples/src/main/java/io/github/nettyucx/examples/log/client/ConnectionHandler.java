@@ -4,7 +4,6 @@ package io.github.nettyucx.examples.log.client;
 import io.github.nettyucx.examples.log.protocol.Message;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
-import io.netty.util.ReferenceCountUtil;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
 import io.netty.util.concurrent.Promise;
@@ -145,13 +144,18 @@ final class ConnectionHandler extends SimpleChannelInboundHandler<Message> {
                 }
                 one.answered(answer);
             }
-            default -> throw new IOException("the broker sent a request: " + message.getClass().getSimpleName());
+            default -> {
+                release(message);
+                throw new IOException("the broker sent a request: " + message.getClass().getSimpleName());
+            }
         }
     }
 
-    private static void release(Message.Answer answer) {
-        if (answer instanceof Message.Fetched fetched) {
-            ReferenceCountUtil.release(fetched.records());
+    private static void release(Message message) {
+        switch (message) {
+            case Message.Fetched fetched -> fetched.records().release();
+            case Message.Produce produce -> produce.records().release();
+            default -> { }
         }
     }
 
