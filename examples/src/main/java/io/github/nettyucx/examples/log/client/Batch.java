@@ -3,8 +3,6 @@ package io.github.nettyucx.examples.log.client;
 
 import io.github.nettyucx.examples.log.protocol.Message;
 import io.netty.buffer.ByteBuf;
-import io.netty.util.internal.logging.InternalLogger;
-import io.netty.util.internal.logging.InternalLoggerFactory;
 import java.util.Arrays;
 
 /**
@@ -24,8 +22,6 @@ final class Batch implements ConnectionHandler.Waiting {
         /** It is not; the owner has those told that have not been. */
         void failed(Batch batch, Throwable cause);
     }
-
-    private static final InternalLogger logger = InternalLoggerFactory.getInstance(Batch.class);
 
     private final Owner owner;
     /** Of each send: whom to tell, with what, how many records it has, and where in the batch it ends. */
@@ -125,13 +121,8 @@ final class Batch implements ConnectionHandler.Waiting {
         }
     }
 
-    /** What he throws is not the others' matter. */
     private void tell(int one, long offset, Throwable cause) {
-        try {
-            told[one].done(ids[one], offset, cause);
-        } catch (RuntimeException e) {
-            logger.warn("Who was told of a record has thrown an exception.", e);
-        }
+        LogConnection.tell(told[one], ids[one], offset, cause);
     }
 
     /** The records are not needed any more. */

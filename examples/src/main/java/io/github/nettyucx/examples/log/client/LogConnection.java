@@ -20,6 +20,8 @@ import io.netty.channel.socket.SocketChannel;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
@@ -28,6 +30,7 @@ import java.util.function.IntFunction;
 public final class LogConnection implements AutoCloseable {
     private static final int CONNECT_TIMEOUT_MILLIS = 10_000;
     private static final long SHUTDOWN_SECONDS = 5;
+    private static final InternalLogger logger = InternalLoggerFactory.getInstance(LogConnection.class);
 
     private final EventLoopGroup group;
     private final TransportKind transport;
@@ -201,6 +204,15 @@ public final class LogConnection implements AutoCloseable {
                 promise.tryFailure(cause);
             }
         };
+    }
+
+    /** What he throws who is told is not the others' matter. */
+    static void tell(Producer.Acknowledgement told, long id, long offset, Throwable cause) {
+        try {
+            told.done(id, offset, cause);
+        } catch (Throwable e) {
+            logger.warn("Who was told of a record has thrown an exception.", e);
+        }
     }
 
     void run(Runnable task) {

@@ -39,13 +39,13 @@ final class MessageProducer implements Producer {
         var request = connection.handler().expect(new ConnectionHandler.Waiting() {
             @Override
             public void answered(Message.Answer answer) {
-                told.done(id, ((Message.Produced) answer).offset(), null);
+                LogConnection.tell(told, id, ((Message.Produced) answer).offset(), null);
                 done();
             }
 
             @Override
             public void failed(Throwable cause) {
-                told.done(id, 0, cause);
+                LogConnection.tell(told, id, 0, cause);
                 done();
             }
         });

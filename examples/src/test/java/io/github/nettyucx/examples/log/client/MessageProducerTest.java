@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.examples.log.client;
+
+import static io.github.nettyucx.examples.log.client.LogFixture.await;
+import static io.github.nettyucx.examples.log.client.LogFixture.encoded;
+import static io.github.nettyucx.examples.log.client.LogFixture.payload;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.github.nettyucx.examples.TransportKind;
+import io.github.nettyucx.examples.log.broker.BrokerSettings;
+import java.nio.file.Path;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class MessageProducerTest {
+    private static final int COUNT = 3;
+    /** Instead of an id. */
+    private static final long FAILED = -1;
+
+    @TempDir
+    private Path directory;
+
+    /** As of producers that write to memory, that is not the others' matter. */
+    @Test
+    void whoIsToldOfARecordMayThrow() throws Exception {
+        try (var log = new LogFixture(TransportKind.NIO, BrokerSettings.in(directory))) {
+            var connection = log.connect();
+            var producer = connection.messageProducer(await(connection.openTopic("orders", 1)));
+            var told = new LinkedBlockingQueue<Long>();
+            connection.execute(() -> {
+                for (var i = 0; i < COUNT; i++) {
+                    producer.send(encoded(payload(1, i, 10)), (id, offset, cause) -> {
+                        told.add(cause == null ? id : FAILED);
+                        throw new IllegalStateException("the application's");
+                    }, i);
+                }
+            });
+            for (var i = 0L; i < COUNT; i++) {
+                assertEquals(i, told.poll(10, TimeUnit.SECONDS));
+            }
+            producer.close();
+            assertTrue(connection.isOpen());
+        }
+    }
+}
