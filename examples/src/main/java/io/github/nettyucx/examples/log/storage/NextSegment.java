@@ -56,8 +56,8 @@ final class NextSegment {
                 durability.persist(channel);
                 return channel;
             }
-        } catch (IOException e) {
-            // Whoever appends will be told why.
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            // Whoever appends will be told why, if the system cannot do that either.
         }
         discard(channel);
         return null;

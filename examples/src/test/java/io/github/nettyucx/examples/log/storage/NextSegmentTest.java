@@ -128,4 +128,14 @@ class NextSegmentTest {
             Files.delete(next().resolve("in the way"));
         }
     }
+
+    /** As when there is no memory for the zeros. */
+    @Test
+    void whateverTheReasonOneThatCannotBeMadeIsNotThere() {
+        var next = new NextSegment(directory, -1, Durability.PAGE_CACHE);
+        next.prepare();
+        next.close();
+        assertFalse(Files.exists(next()));
+        assertNull(next.take());
+    }
 }
