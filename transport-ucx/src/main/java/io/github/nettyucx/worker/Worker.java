@@ -34,14 +34,7 @@ public final class Worker implements WorkerPort {
      */
     private static final long STUCK_NANOS = TimeUnit.SECONDS.toNanos(3);
 
-    /**
-     * How many calls of UCX's progress that did something bring everything that had arrived before the first of them.
-     * Each takes at most some messages of each transport; what is waiting is bounded by the receive queues in shared
-     * memory, and by the sockets' and devices' buffers.
-     */
-    private static final int ARRIVED_PROGRESS_CALLS = 1024;
-
-    /** So many of them in one turn: turns of a busy loop can take milliseconds. */
+    /** Calls of UCX's progress in one turn, when endings wait for them: turns of a busy loop can take milliseconds. */
     private static final int ARRIVED_PROGRESS_CALLS_PER_TURN = 64;
 
     private final ProgressEngine engine;
@@ -66,8 +59,7 @@ public final class Worker implements WorkerPort {
     /** Links that UCX has reported, and those of which their users have to be told. */
     private final Queue<Link> failed = new ArrayDeque<>();
     private final Queue<Link> failures = new ArrayDeque<>();
-    /** Channels whose control sockets have ended. */
-    private final Queue<Ending> endings = new ArrayDeque<>();
+    private final Endings endings = new Endings();
 
     private byte[] address;
     private int links;
@@ -143,17 +135,7 @@ public final class Worker implements WorkerPort {
     /** The end of a control socket tells that the peer has gone, not that everything that he sent has been taken. */
     @Override
     public void afterArrived(Runnable report) {
-        endings.add(new Ending(report));
-    }
-
-    private final class Ending {
-        private final Runnable report;
-        private int progressCalls;
-        private boolean allArrived;
-
-        Ending(Runnable report) {
-            this.report = report;
-        }
+        endings.add(report);
     }
 
     /** UCX's numbering of its endpoints may be out of step with a peer's. */
@@ -267,7 +249,7 @@ public final class Worker implements WorkerPort {
         if (inFlight.count() > 0) {
             work += inFlight.poll();
         }
-        if (!undrained && (!failures.isEmpty() || isEndingReady())) {
+        if (!undrained && (!failures.isEmpty() || endings.isFirstReady())) {
             work += reportFailures() + reportEndings();
         }
         return work;
@@ -278,12 +260,7 @@ public final class Worker implements WorkerPort {
      * than this loop takes would have the failures wait for as long as they go on.
      */
     private boolean isHoldingBack() {
-        return undrained && (!failures.isEmpty() || isEndingReady());
-    }
-
-    private boolean isEndingReady() {
-        Ending first = endings.peek();
-        return first != null && first.allArrived;
+        return undrained && (!failures.isEmpty() || endings.isFirstReady());
     }
 
     /** What has arrived before the ends that wait for it. */
@@ -296,17 +273,14 @@ public final class Worker implements WorkerPort {
             work += last;
             calls++;
         }
-        for (Ending ending : endings) {
-            ending.progressCalls += calls;
-            ending.allArrived |= last == 0 || ending.progressCalls >= ARRIVED_PROGRESS_CALLS;
-        }
+        endings.progressed(calls, last == 0);
         return work;
     }
 
     private int reportEndings() {
         int reported = 0;
-        while (isEndingReady()) {
-            guarded(endings.poll().report);
+        while (endings.isFirstReady()) {
+            guarded(endings.removeFirst());
             reported++;
         }
         return reported;
