@@ -135,8 +135,7 @@ public final class Link implements LinkPort, EndpointErrorHandler {
     @Override
     public long receive(long message, long address, long length) {
         // A message belongs to the worker, and can be received after its endpoint has gone.
-        return worker.started(UcpTag.messageReceiveNbx(
-                worker.handle(), address, length, message, worker.param(address, length)));
+        return worker.receive(message, address, length);
     }
 
     @Override

@@ -12,7 +12,10 @@ public interface MessageSink {
      */
     void onMessage(long tag, long message, long length);
 
-    /** {@link #onMessage} has thrown this, which has been logged; the turn of the others goes on. */
+    /**
+     * {@link #onMessage} has thrown this, which has been logged; the turn of the others goes on. A message that has not been
+     * received when this returns is received for nobody, and the sink must not receive it any more.
+     */
     default void onMessageThrew(Throwable cause) {
         // It takes the next message.
     }

@@ -51,6 +51,8 @@ public final class Worker implements WorkerPort {
     /** The channel of the last message: in most turns it is the channel of the next one, too. */
     private int lastId;
     private MessageSink lastSink;
+    /** The message that a sink is being given, as long as nobody has received it; or 0. */
+    private long offered;
 
     private final Orphans orphans;
     private final Polled inFlight = new Polled();
@@ -185,6 +187,15 @@ public final class Worker implements WorkerPort {
         return request;
     }
 
+    /** @return the answer of UCX */
+    long receive(long message, long address, long length) {
+        long param = param(address, length);
+        if (message == offered) {
+            offered = 0;
+        }
+        return started(UcpTag.messageReceiveNbx(handle, address, length, message, param));
+    }
+
     void free(long request) {
         UcpRequest.free(request);
         counters.increment(WorkerCounter.OPERATIONS_FINISHED);
@@ -314,6 +325,7 @@ public final class Worker implements WorkerPort {
 
     private int drain() {
         taken = 0;
+        offered = 0;
         undrained = true;
         // One guard around the loop, and not one for each message; it goes on where somebody has thrown.
         boolean complete = false;
@@ -323,12 +335,26 @@ public final class Worker implements WorkerPort {
                 complete = true;
             } catch (RuntimeException | OutOfMemoryError e) {
                 ProgressEngine.log(e);
-                if (lastSink != null) {
-                    engine.guarded(() -> lastSink.onMessageThrew(e));
-                }
+                sinkThrew(e);
             }
         }
         return taken;
+    }
+
+    /** UCX keeps a message that it has told of until somebody receives it. */
+    private void sinkThrew(Throwable cause) {
+        try {
+            if (lastSink != null) {
+                lastSink.onMessageThrew(cause);
+            }
+            if (offered != 0) {
+                discard(offered);
+            }
+        } catch (RuntimeException | OutOfMemoryError e) {
+            // The sink may still have the message, and receive it later: twice would be worse than never.
+            ProgressEngine.log(e);
+        }
+        offered = 0;
     }
 
     private void takeMessages() {
@@ -356,13 +382,19 @@ public final class Worker implements WorkerPort {
             lastId = id;
             lastSink = sink;
         }
+        offered = message;
         sink.onMessage(tag, message, length);
+        offered = 0;
     }
 
     /** A message for a channel that is closed, or never was: late data, or somebody's forgery. */
     private void drop(long message) {
         counters.increment(WorkerCounter.UNKNOWN_CHANNEL_MESSAGES);
-        long request = started(UcpTag.messageReceiveNbx(handle, messageInfo, 0, message, plainParam));
+        discard(message);
+    }
+
+    private void discard(long message) {
+        long request = receive(message, 0, 0);
         if (request > 0) {
             adopt(request, null, null);
         }
