@@ -92,7 +92,7 @@ public final class MemoryAccess {
         }
     }
 
-    private static IOException noMemory(OutOfMemoryError cause) {
+    private static IOException noMemory(Throwable cause) {
         return new IOException("no memory for the operation: " + cause.getMessage(), cause);
     }
 
@@ -308,7 +308,9 @@ public final class MemoryAccess {
             return;
         }
         if (!BufferAddress.isContiguous(target)) {
-            operation.staging = stagingFor(message, target, operation.length);
+            if (!stage(operation, target, message)) {
+                return;
+            }
             target = operation.staging;
             index = 0;
         }
@@ -317,12 +319,16 @@ public final class MemoryAccess {
         }
     }
 
-    private ByteBuf stagingFor(long message, ByteBuf target, int length) {
+    /** @return whether there is memory between UCX and the target; otherwise this operation fails, and no other */
+    private boolean stage(Operation operation, ByteBuf target, long message) {
         try {
-            return target.alloc().directBuffer(length);
-        } catch (OutOfMemoryError e) {
+            operation.staging = target.alloc().directBuffer(operation.length);
+            return true;
+        } catch (RuntimeException | OutOfMemoryError e) {
+            // The allocator is the application's. What the peer has sent has to be received all the same.
             port.discard(message);
-            throw e;
+            complete(operation, e instanceof OutOfMemoryError ? noMemory(e) : e);
+            return false;
         }
     }
 
