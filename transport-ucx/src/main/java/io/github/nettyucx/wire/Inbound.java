@@ -18,7 +18,7 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
  * into the same buffer. While the application wants nothing, small messages are moved together into
  * {@link #STASH_CAPACITY larger buffers}, because each held one occupies a whole receive segment of UCX.
  */
-public final class Inbound {
+public final class Inbound extends MessageRing {
 
     enum State {
         /** Messages may come. */
@@ -50,11 +50,6 @@ public final class Inbound {
     private static final int STASH_CAPACITY = 64 * 1024;
     private static final int STASH_MESSAGE_LIMIT = 4 * 1024;
 
-    // What an entry's handle is.
-    private static final byte HELD = 1;
-    private static final byte RECEIVING = 2;
-    private static final byte READY = 3;
-
     private static final int IN_PROGRESS = 1;
 
     private final EndpointPort port;
@@ -63,15 +58,6 @@ public final class Inbound {
     private State state = State.OPEN;
     private boolean peerReads = true;
     private int failure;
-
-    // A ring of entries, oldest first.
-    private byte[] kinds = new byte[8];
-    private long[] handles = new long[8];
-    private int[] lengths = new int[8];
-    private int[] messages = new int[8];
-    private ByteBuf[] buffers = new ByteBuf[8];
-    private int head;
-    private int size;
 
     /** Entries that are being received. */
     private int receiving;
@@ -110,7 +96,7 @@ public final class Inbound {
         } else if (size >= (wanted ? HELD_LIMIT_READING : HELD_LIMIT_PAUSED)) {
             stash(message, (int) length, stash);
         } else {
-            add(HELD, message, (int) length, null);
+            add(message, (int) length);
             if (wanted) {
                 receiveAhead(stash);
             }
@@ -126,7 +112,7 @@ public final class Inbound {
             // A peer that sends bytes one by one, and lets none complete, must not get a large buffer for each.
             int capacity = small && allocated < window.size() ? Math.max(length, Math.min(STASH_CAPACITY, window.size()))
                     : length;
-            receiveHeldIfPossible(add(HELD, message, length, null), capacity, allocation);
+            receiveHeldIfPossible(add(message, length), capacity, allocation);
         }
     }
 
@@ -134,7 +120,21 @@ public final class Inbound {
         ByteBuf buffer = allocation.allocate(capacity);
         buffers[index] = buffer;
         allocated += buffer.capacity();
-        receive(index, handles[index], lengths[index]);
+        try {
+            receive(index, handles[index], lengths[index]);
+        } catch (Throwable t) {
+            if (buffers[index] == buffer && kinds[index] == HELD) {
+                // UCX has not taken it: the message waits for another one.
+                releaseBuffer(index);
+            }
+            throw t;
+        }
+    }
+
+    private void releaseBuffer(int index) {
+        allocated -= buffers[index].capacity();
+        ReferenceCountUtil.safeRelease(buffers[index]);
+        buffers[index] = null;
     }
 
     /** When nobody has asked for the message, being out of memory is no reason to lose it: UCX still holds it. */
@@ -166,42 +166,6 @@ public final class Inbound {
             handles[index] = request;
             lengths[index] = length;
         }
-    }
-
-    private int add(byte kind, long handle, int length, ByteBuf buffer) {
-        int index = head + size & kinds.length - 1;
-        kinds[index] = kind;
-        handles[index] = handle;
-        lengths[index] = length;
-        messages[index] = 0;
-        buffers[index] = buffer;
-        size++;
-        return index;
-    }
-
-    /** For one more entry. If there is no memory for that, the queue is as it was. */
-    private void makeRoom() {
-        int capacity = kinds.length;
-        if (size < capacity) {
-            return;
-        }
-        // Straightens the ring, so that the head is at 0.
-        byte[] newKinds = rotate(kinds, new byte[capacity * 2], capacity);
-        long[] newHandles = rotate(handles, new long[capacity * 2], capacity);
-        int[] newLengths = rotate(lengths, new int[capacity * 2], capacity);
-        int[] newMessages = rotate(messages, new int[capacity * 2], capacity);
-        buffers = rotate(buffers, new ByteBuf[capacity * 2], capacity);
-        kinds = newKinds;
-        handles = newHandles;
-        lengths = newLengths;
-        messages = newMessages;
-        head = 0;
-    }
-
-    private <T> T rotate(T from, T to, int capacity) {
-        System.arraycopy(from, head, to, 0, capacity - head);
-        System.arraycopy(from, 0, to, capacity - head, head);
-        return to;
     }
 
     void finished(boolean peerReads) throws ProtocolException {
@@ -416,9 +380,7 @@ public final class Inbound {
         if (earlierBytes) {
             kinds[index] = READY;
         } else {
-            allocated -= buffers[index].capacity();
-            ReferenceCountUtil.safeRelease(buffers[index]);
-            buffers[index] = null;
+            releaseBuffer(index);
         }
         int position = index - head & kinds.length - 1;
         truncate(earlierBytes ? position + 1 : position, position + 1);

@@ -3,6 +3,7 @@ package io.github.nettyucx.wire;
 
 import io.github.nettyucx.ucp.UcsStatus;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import org.junit.jupiter.api.Test;
 
 import java.nio.charset.StandardCharsets;
@@ -40,6 +41,18 @@ class InboundTest extends InboundFixture {
         assertTrue(buffer == mine);
         assertEquals("hello", buffer.toString(StandardCharsets.US_ASCII));
         buffer.release();
+    }
+
+    @Test
+    void givesABufferBackThatNothingCanBeReceivedInto() throws ProtocolException {
+        arrives("hello", READING);
+        // As of an allocator of the application's that has nothing in one piece.
+        ByteBuf pieces = Unpooled.wrappedBuffer(port.memory.allocate(8).writeZero(8), port.memory.allocate(8).writeZero(8))
+                .clear();
+        assertThrows(UnsupportedOperationException.class, () -> inbound.read(10, length -> pieces));
+        assertEquals(0, pieces.refCnt());
+        assertEquals("hello", read(10), "it is still there");
+        assertFalse(inbound.isFailed());
     }
 
     @Test
