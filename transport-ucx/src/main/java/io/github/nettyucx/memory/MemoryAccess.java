@@ -113,7 +113,12 @@ public final class MemoryAccess {
         MemoryFrame.request(address, MemoryFrame.PUT, notifying ? MemoryFrame.NOTIFYING : 0, handle, offset, length,
                 notification, 0);
         if (length <= MemoryFrame.MAX_INLINE) {
-            RawMemory.copyOut(source, source.readerIndex(), address + MemoryFrame.REQUEST_LENGTH, length);
+            try {
+                RawMemory.copyOut(source, source.readerIndex(), address + MemoryFrame.REQUEST_LENGTH, length);
+            } catch (RuntimeException e) {
+                giveUp(frame, source);
+                throw e;
+            }
             send(operations.begin(MemoryFrame.PUT, completion, id), frame, MemoryFrame.REQUEST_LENGTH + length);
             // Last, because that can have the application close the channel.
             source.release();
@@ -122,15 +127,13 @@ public final class MemoryAccess {
         ByteBuf sent = source;
         if (!BufferAddress.isContiguous(source)) {
             try {
-                sent = source.alloc().directBuffer(length).writeBytes(source, source.readerIndex(), length);
+                sent = contiguous(source, length);
             } catch (OutOfMemoryError e) {
-                exchange.frames().release(frame);
+                giveUp(frame, source);
                 tell(completion, id, 0, noMemory(e));
-                source.release();
                 return;
             } catch (RuntimeException e) {
-                exchange.frames().release(frame);
-                source.release();
+                giveUp(frame, source);
                 throw e;
             }
         }
@@ -141,6 +144,23 @@ public final class MemoryAccess {
         if (sent != source) {
             source.release();
         }
+    }
+
+    /** A buffer from which UCX can read what a source of another kind has. */
+    private static ByteBuf contiguous(ByteBuf source, int length) {
+        ByteBuf copy = source.alloc().directBuffer(length);
+        try {
+            return copy.writeBytes(source, source.readerIndex(), length);
+        } catch (Throwable t) {
+            copy.release();
+            throw t;
+        }
+    }
+
+    /** Of a put whose bytes cannot be had, such as of a buffer a part of which has been released. */
+    private void giveUp(int frame, ByteBuf source) {
+        exchange.frames().release(frame);
+        ReferenceCountUtil.safeRelease(source);
     }
 
     /**

@@ -218,7 +218,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
         } else if (base == 0) {
             access.put(handle, offset, source, notifying, notification, completion, id);
         } else {
-            RawMemory.copyOut(source, source.readerIndex(), base + offset, count);
+            copyOrRelease(source, base + offset, count);
             // The bytes are there before whatever tells of them.
             VarHandle.releaseFence();
             if (notifying) {
@@ -227,6 +227,16 @@ public final class UcxRemoteMemory implements AutoCloseable {
                 source.release();
                 access.tell(completion, id, 0, null);
             }
+        }
+    }
+
+    /** A source whose bytes cannot be had is given back as any other. */
+    private static void copyOrRelease(ByteBuf source, long address, int count) {
+        try {
+            RawMemory.copyOut(source, source.readerIndex(), address, count);
+        } catch (RuntimeException e) {
+            ReferenceCountUtil.safeRelease(source);
+            throw e;
         }
     }
 

@@ -4,9 +4,14 @@ package io.github.nettyucx.memory;
 import io.github.nettyucx.wire.Tag;
 import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.buffer.UnpooledHeapByteBuf;
+import io.netty.util.IllegalReferenceCountException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -17,11 +22,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 /** What the application's buffers and their allocators throw is the matter of one operation. Without a network. */
 class MemoryBufferTest extends MemoryFixture {
 
     private static final byte[] BYTES = "8 bytes.".getBytes(StandardCharsets.US_ASCII);
+    /** At least as many as there are without more memory. */
+    private static final int MANY_PUTS = 100;
 
     /** Has no native memory. */
     private static final class HeapAllocator extends AbstractByteBufAllocator {
@@ -100,5 +108,48 @@ class MemoryBufferTest extends MemoryFixture {
         assertSame(refusal, failingGet(remote, target));
         target.release();
         assertGets(remote);
+    }
+
+    /** In two pieces, of which the application has released the second once too often. */
+    private static ByteBuf damaged(UnpooledByteBufAllocator allocator, int length) {
+        ByteBuf second = allocator.directBuffer(length / 2).writeZero(length / 2);
+        CompositeByteBuf both = allocator.compositeDirectBuffer()
+                .addComponent(true, allocator.directBuffer(length / 2).writeZero(length / 2)).addComponent(true, second);
+        second.release();
+        return both;
+    }
+
+    /** @param length of bytes that go in the request itself, and of bytes that are copied to go behind it */
+    @ParameterizedTest
+    @ValueSource(ints = {8, 1000})
+    void nothingIsLeftOfAPutWhoseBytesCannotBeHad(int length) {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        port.sent.clear();
+        // From here on there are as many frames as there are.
+        noMemory = true;
+        assertNothingIsLeft(remote, length);
+        assertEquals(List.of(), port.sent);
+        List<Throwable> causes = new ArrayList<>();
+        remote.fetchAndAdd(0, 1, (id, value, cause) -> causes.add(cause), 0);
+        assertEquals(List.of(), causes, "no frame is left");
+        assertEquals(1, port.sent.size());
+    }
+
+    @Test
+    void neitherWhereTheMemoryIsAttached() {
+        start();
+        assertNothingIsLeft(attached(), 8);
+    }
+
+    private void assertNothingIsLeft(UcxRemoteMemory remote, int length) {
+        UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true, true);
+        for (int i = 0; i < MANY_PUTS; i++) {
+            ByteBuf source = damaged(allocator, length);
+            assertThrows(IllegalReferenceCountException.class, () -> remote.put(0, source, null, 0));
+            assertEquals(0, source.refCnt());
+            assertEquals(0, allocator.metric().usedDirectMemory());
+        }
+        assertNull(failure);
     }
 }
