@@ -30,6 +30,9 @@ public final class UcxRuntime {
     /** System property that limits UCX's transports, in the syntax of {@code UCX_TLS}; the environment's is the default. */
     public static final String TLS_PROPERTY = "io.github.nettyucx.tls";
 
+    /** Where UCX allocates: in the end it would take ordinary memory, and not tell that no other process attaches it. */
+    private static final String SHARED_MEMORY = "md:sysv,md:posix";
+
     /** How long a failure is believed, at first and at last; each time twice as long. */
     private static final long FIRST_RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long LAST_RETRY_NANOS = TimeUnit.HOURS.toNanos(1);
@@ -69,7 +72,7 @@ public final class UcxRuntime {
             if (kind == LinkKind.RDMA && !UcxEnvironment.hasRdmaDevice()) {
                 return failed(kind, "this host has no RDMA device (/sys/class/infiniband is empty or missing)");
             }
-            contexts.put(kind, newContext(tls));
+            contexts.put(kind, newContext(kind, tls));
             failures.remove(kind);
             return null;
         } catch (IOException | RuntimeException | LinkageError e) {
@@ -98,7 +101,7 @@ public final class UcxRuntime {
     /**
      * Has UCX allocate memory that processes of this host can attach. Any thread may call.
      *
-     * @throws IOException if this process has no shared memory
+     * @throws IOException if this process has no shared memory, or not so much
      */
     public static UcpMemory allocateShared(long length) throws IOException {
         return context(LinkKind.SHM).allocate(length);
@@ -117,12 +120,15 @@ public final class UcxRuntime {
         return property == null ? System.getenv("UCX_TLS") : property;
     }
 
-    private static UcpContext newContext(String tls) throws IOException {
+    private static UcpContext newContext(LinkKind kind, String tls) throws IOException {
         UcxLibrary.load();
         try (UcpConfig config = UcpConfig.read(null)) {
             config.modify("TLS", tls);
             // The control socket tells when a peer goes.
             config.modify("KEEPALIVE_INTERVAL", "inf");
+            if (kind == LinkKind.SHM) {
+                config.modify("ALLOC_PRIO", SHARED_MEMORY);
+            }
             return UcpContext.create(new UcpContextParams()
                     .features(UcpFeature.TAG, UcpFeature.WAKEUP)
                     .mtWorkersShared(true)

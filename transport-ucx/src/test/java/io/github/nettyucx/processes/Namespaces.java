@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Commands that run a process apart from this one, in namespaces or as another user. */
-final class Namespaces {
+public final class Namespaces {
 
     private static final long SECONDS = 10;
 
@@ -28,7 +28,7 @@ final class Namespaces {
     }
 
     /** In an IPC namespace of its own, with a {@code /dev/shm} of its own, after a preparation in both. */
-    static List<String> prepared(String preparation) throws Exception {
+    public static List<String> prepared(String preparation) throws Exception {
         return permitted(List.of("unshare", "--ipc", "--mount", "--propagation", "private",
                 "sh", "-c", preparation + " && exec \"$@\"", "sh"));
     }
