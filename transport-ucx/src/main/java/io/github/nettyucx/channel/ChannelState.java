@@ -18,5 +18,25 @@ enum ChannelState {
      * handshake: see {@link Closing}.
      */
     DEPARTING,
-    CLOSED
+    CLOSED;
+
+    /** Whether the application has an open channel. */
+    boolean isOpen() {
+        return this != CLOSED && this != DEPARTING;
+    }
+
+    /** Whether the application has a channel that is active. */
+    boolean isActive() {
+        return this == ACTIVE || this == LINGERING;
+    }
+
+    /** Whether it has not been connected so far. */
+    boolean isUnconnected() {
+        return this == UNCONNECTED || this == CONNECTING;
+    }
+
+    /** Whether there is a peer to be told of a close. */
+    boolean isLingering() {
+        return this == LINGERING || this == DECLINING || this == DEPARTING;
+    }
 }

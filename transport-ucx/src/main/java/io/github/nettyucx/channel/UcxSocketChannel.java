@@ -81,8 +81,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
 
     @Override
     public boolean isOpen() {
-        ChannelState now = state;
-        return now != ChannelState.CLOSED && now != ChannelState.DEPARTING;
+        return state.isOpen();
     }
 
     /** Whether nothing of it is left, not even a peer to be told. From any thread. */
@@ -92,8 +91,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
 
     @Override
     public boolean isActive() {
-        ChannelState now = state;
-        return now == ChannelState.ACTIVE || now == ChannelState.LINGERING;
+        return state.isActive();
     }
 
     /** Of the event loop's thread. */
@@ -357,8 +355,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
 
     /** Whether there is a peer to be told of a close. */
     boolean isLingering() {
-        ChannelState now = state;
-        return now == ChannelState.LINGERING || now == ChannelState.DECLINING || now == ChannelState.DEPARTING;
+        return state.isLingering();
     }
 
     /** Ends the wait for a peer that has not taken everything. */
@@ -473,7 +470,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
 
     @Override
     boolean isUnconnected() {
-        return state == ChannelState.UNCONNECTED || state == ChannelState.CONNECTING;
+        return state.isUnconnected();
     }
 
     @Override
