@@ -18,8 +18,6 @@ import java.net.InetAddress;
  */
 public final class Multicast {
     private final KernelSocket socket;
-    /** Of an IPv4 socket, which the kernel does not tell. */
-    private int outgoing;
 
     Multicast(KernelSocket socket) {
         this.socket = socket;
@@ -50,18 +48,6 @@ public final class Multicast {
     /** By which interface datagrams to groups leave, 0: the system's choice. */
     public void outgoing(int interfaceIndex) throws IOException {
         Errno.check("setsockopt(IP_MULTICAST_IF)", setOutgoing(interfaceIndex));
-        outgoing = interfaceIndex;
-    }
-
-    /** The interface as the kernel has it, where it tells. */
-    public int outgoing() throws IOException {
-        if (!socket.isIpv6()) {
-            return outgoing;
-        }
-        CallState state = CallState.current();
-        Errno.check("getsockopt(IPV6_MULTICAST_IF)",
-                socket.getOption(state, SocketConstants.IPPROTO_IPV6, SocketConstants.IPV6_MULTICAST_IF));
-        return state.memory.get(JAVA_INT, CallState.STRUCT);
     }
 
     /**

@@ -48,10 +48,6 @@ public final class Tag {
         return (long) channelId << 32 | (long) type << VALUE_BITS | value;
     }
 
-    static int channelId(long tag) {
-        return (int) (tag >>> 32);
-    }
-
     static int type(long tag) {
         return (int) (tag >>> VALUE_BITS) & 0xf;
     }

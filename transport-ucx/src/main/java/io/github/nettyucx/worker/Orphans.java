@@ -68,11 +68,6 @@ final class Orphans implements InFlight {
         return !isEmpty() && any(orphan -> orphan.owner != null);
     }
 
-    /** Whether somebody polls this in every turn. */
-    boolean isPolled() {
-        return polled;
-    }
-
     /** Whether one of them has been here for longer than that. */
     boolean isOlderThan(long nanos, long now) {
         return !isEmpty() && any(orphan -> now - orphan.sinceNanos > nanos);

@@ -402,15 +402,6 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         return count;
     }
 
-    /** Operations that UCX has not completed yet: of connections, and of channels that are gone. */
-    public int operationCount() {
-        int count = 0;
-        for (Worker worker : workers) {
-            count += worker.operationCount();
-        }
-        return count;
-    }
-
     /** Gives everything back. All channels must have been closed, and all links. */
     @Override
     public void close() {

@@ -479,11 +479,6 @@ public final class Worker implements WorkerPort {
         return orphans.size();
     }
 
-    /** Connections that have operations in flight, and operations whose channels are gone. */
-    int operationCount() {
-        return inFlight.count() - (orphans.isPolled() ? 1 : 0) + orphans.size();
-    }
-
     /** There must be no link. */
     void close() {
         // What has come since the last turn is for channels that are gone; UCX would warn of it, message by message. And

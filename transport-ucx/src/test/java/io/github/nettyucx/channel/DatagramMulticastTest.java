@@ -36,10 +36,14 @@ class DatagramMulticastTest extends DatagramChannels {
         loopback = NetworkInterface.getByInetAddress(SENDER);
         // With both families, where there are both.
         receiver = (UcxDatagramChannel) bootstrap(mailbox).bind(0).syncUninterruptibly().channel();
-        sender = (UcxDatagramChannel) new Bootstrap().group(group).handler(new Mailbox())
+        sender = newSender(new InetSocketAddress(SENDER, 0));
+    }
+
+    private UcxDatagramChannel newSender(InetSocketAddress local) {
+        return (UcxDatagramChannel) new Bootstrap().group(group).handler(new Mailbox())
                 .channelFactory(() -> new UcxDatagramChannel(StandardProtocolFamily.INET))
                 .option(ChannelOption.IP_MULTICAST_IF, loopback)
-                .bind(new InetSocketAddress(SENDER, 0)).syncUninterruptibly().channel();
+                .bind(local).syncUninterruptibly().channel();
     }
 
     /** Sends one to the group, and one to the receiver alone, which comes in any case, and after the other one. */
@@ -61,6 +65,14 @@ class DatagramMulticastTest extends DatagramChannels {
         assertComes(true);
         Peers.await(receiver.leaveGroup(new InetSocketAddress(GROUP, 0), loopback));
         assertComes(false);
+    }
+
+    @Test
+    void theInterfaceThatIsSetIsTheOneThatDatagramsLeaveBy() throws Exception {
+        Peers.await(receiver.joinGroup(new InetSocketAddress(GROUP, 0), loopback));
+        // Bound to no address, by which the kernel would choose it as well.
+        sender = newSender(new InetSocketAddress(0));
+        assertComes(true);
     }
 
     @Test

@@ -24,9 +24,9 @@ public final class OperationWatch {
             for (EventExecutor executor : group) {
                 EventLoop loop = (EventLoop) executor;
                 IoDriver driver = TestLoops.driver(loop);
-                while (operations(loop, driver) > 0) {
+                while (driver.metrics().operationsInFlight() > 0) {
                     if (System.nanoTime() - deadline > 0) {
-                        throw new AssertionError(operations(loop, driver) + " operations in flight after " + millis
+                        throw new AssertionError(driver.metrics().operationsInFlight() + " operations in flight after " + millis
                                 + " ms, of which " + loop.submit(() -> driver.engine().orphanCount()).get()
                                 + " are of channels that are closed");
                     }
@@ -35,9 +35,5 @@ public final class OperationWatch {
                 }
             }
         }
-    }
-
-    private static int operations(EventLoop loop, IoDriver driver) throws Exception {
-        return loop.submit(() -> driver.engine().operationCount()).get();
     }
 }

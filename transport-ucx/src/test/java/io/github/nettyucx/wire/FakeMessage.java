@@ -33,6 +33,11 @@ final class FakeMessage {
         this.length = length;
     }
 
+    /** Of the receiver. */
+    int channelId() {
+        return (int) (tag >>> 32);
+    }
+
     void carry(byte[] content) {
         bytes = content;
     }

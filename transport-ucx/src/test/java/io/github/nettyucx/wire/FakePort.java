@@ -146,19 +146,19 @@ final class FakePort implements EndpointPort {
             return refused();
         }
         FakeMessage message = new FakeMessage(this, tag, length);
-        ProtocolWatch receiver = peer.watches.get(Tag.channelId(tag));
+        ProtocolWatch receiver = peer.watches.get(message.channelId());
         assertNotNull(receiver, () -> message + " is for nobody");
         receiver.peer().posted(message);
         TrackedMemory.Range range = length == 0 ? null : link.memory.at(address, length);
         boolean rendezvous = length >= link.weather.rendezvousThreshold()
                 && dice.chance(link.weather.rendezvousPercent());
         Send send = new Send(message, range, rendezvous);
-        if (mute.contains(Tag.channelId(tag))) {
+        if (mute.contains(message.channelId())) {
             send.doom(UcsStatus.ERR_CANCELED);
         }
         long answer = post(send, !rendezvous);
         if (answer < 0 || send.isDoomed()) {
-            mute.add(Tag.channelId(tag));
+            mute.add(message.channelId());
         } else {
             outgoing.add(message);
         }
@@ -440,7 +440,7 @@ final class FakePort implements EndpointPort {
             probed.add(message);
             taken++;
             trace(() -> "takes " + message);
-            MessageSink sink = sinks.get(Tag.channelId(message.tag));
+            MessageSink sink = sinks.get(message.channelId());
             if (sink == null) {
                 dropped++;
                 long request = receive(probed.size(), 0, 0);
@@ -448,7 +448,7 @@ final class FakePort implements EndpointPort {
                     abandon(request, null);
                 }
             } else {
-                watches.get(Tag.channelId(message.tag)).delivering(message);
+                watches.get(message.channelId()).delivering(message);
                 sink.onMessage(message.tag, probed.size(), message.length);
             }
         }

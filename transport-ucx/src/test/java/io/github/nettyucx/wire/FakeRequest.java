@@ -35,7 +35,7 @@ abstract class FakeRequest {
 
     /** Whether it is about a message between these two channels, of which {@code ownId} is the one at this port. */
     final boolean isBetween(int ownId, int peerId) {
-        return Tag.channelId(message.tag) == (message.sender == port ? peerId : ownId);
+        return message.channelId() == (message.sender == port ? peerId : ownId);
     }
 
     /** Goes on, if it can. @return whether it did */

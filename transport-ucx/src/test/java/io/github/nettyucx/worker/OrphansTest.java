@@ -88,7 +88,7 @@ class OrphansTest {
         assertEquals(MANY, askedInOneTurn());
         pass(Orphans.LASTING_NANOS + 1);
         assertEquals(0, askedInOneTurn());
-        assertFalse(orphans.isPolled());
+        assertFalse(orphans.poll());
         add(null, null);
         assertEquals(1, askedInOneTurn());
         assertEquals(MANY + 1, orphans.size());
