@@ -30,9 +30,11 @@ final class Libc {
      * All calls are of one shape, whatever the functions take and return: the virtual machine makes classes for each
      * shape, which takes longer than to load UCX. Integers and pointers travel in registers of 64 bits, of which a
      * function looks at the bits of its own type, and at its own arguments only; who calls takes of the result the bits
-     * that its type has (System V ABI for AMD64, 3.2.3; AAPCS64, 6.8.2). UcpFunctions has the same one.
+     * that its type has (System V ABI for AMD64, 3.2.3; AAPCS64, 6.8.2). UcpFunctions has the same one. It takes the
+     * function's address first, for the functions that are bound to it.
      */
-    private static final FunctionDescriptor SHAPE = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    private static final MethodHandle SHAPE =
+            LINKER.downcallHandle(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
 
     private static final MethodHandle DLOPEN = bind("dlopen");
     private static final MethodHandle DLCLOSE = bind("dlclose");
@@ -149,7 +151,7 @@ final class Libc {
      * @return a copy of the string, or null for NULL
      */
     static String stringOf(MemorySegment function) {
-        return string(call(LINKER.downcallHandle(function, SHAPE), 0, 0, 0));
+        return string(call(SHAPE.bindTo(function), 0, 0, 0));
     }
 
     private static long call(MethodHandle function, long first, long second, long third) {
@@ -179,9 +181,11 @@ final class Libc {
     }
 
     private static MethodHandle bind(String name) {
-        MemorySegment function = LINKER.defaultLookup().find(name)
-                .orElseThrow(() -> new UnsatisfiedLinkError("the C library has no " + name));
-        return LINKER.downcallHandle(function, SHAPE);
+        Optional<MemorySegment> function = LINKER.defaultLookup().find(name);
+        if (function.isEmpty()) {
+            throw new UnsatisfiedLinkError("the C library has no " + name);
+        }
+        return SHAPE.bindTo(function.get());
     }
 
     private static RuntimeException unexpected(Throwable t) {

@@ -102,12 +102,14 @@ record SystemPlaces(Platform platform, Map<String, String> environment, String j
         }
         ByteBuffer table = cache.slice(start, cache.capacity() - start).order(ByteOrder.nativeOrder());
         int entries = table.getInt(CACHE_MAGIC.length);
+        // With the zero at its end.
+        byte[] wanted = (soname + '\0').getBytes(StandardCharsets.UTF_8);
         for (int i = 0; i < entries; i++) {
             int entry = CACHE_HEADER_SIZE + i * CACHE_ENTRY_SIZE;
             if (entry < 0 || entry > table.capacity() - CACHE_ENTRY_SIZE) {
                 break;
             }
-            if (soname.equals(string(table, table.getInt(entry + 4)))) {
+            if (isAt(table, table.getInt(entry + 4), wanted)) {
                 String path = string(table, table.getInt(entry + 8));
                 if (path.startsWith("/")) {
                     paths.add(Path.of(path));
@@ -115,6 +117,19 @@ record SystemPlaces(Platform platform, Map<String, String> environment, String j
             }
         }
         return paths;
+    }
+
+    /** Looks no further than to the first difference: the cache of a large system has thousands of names. */
+    private static boolean isAt(ByteBuffer table, int offset, byte[] wanted) {
+        if (offset < 0 || offset > table.capacity() - wanted.length) {
+            return false;
+        }
+        for (int i = 0; i < wanted.length; i++) {
+            if (table.get(offset + i) != wanted[i]) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static String string(ByteBuffer table, int offset) {

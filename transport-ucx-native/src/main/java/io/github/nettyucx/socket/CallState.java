@@ -3,8 +3,9 @@ package io.github.nettyucx.socket;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 
 /**
@@ -21,9 +22,14 @@ final class CallState {
     static final int LENGTH = ADDRESS + SocketLayouts.SockAddrStorage.SIZE;
     private static final int SIZE = LENGTH + 8;
 
-    private static final ThreadLocal<CallState> CURRENT = ThreadLocal.withInitial(CallState::new);
-    private static final long ERRNO =
-            Linker.Option.captureStateLayout().byteOffset(PathElement.groupElement("errno"));
+    // No lambda, and no path through the layout: for both the virtual machine would make classes when a process starts.
+    private static final ThreadLocal<CallState> CURRENT = new ThreadLocal<>() {
+        @Override
+        protected CallState initialValue() {
+            return new CallState();
+        }
+    };
+    private static final long ERRNO = offsetOf("errno", Linker.Option.captureStateLayout());
 
     /** What a handle with {@code captureCallState} takes first. */
     final MemorySegment errno;
@@ -37,6 +43,17 @@ final class CallState {
         errno = arena.allocate(Linker.Option.captureStateLayout());
         memory = arena.allocate(SIZE, 8);
         base = memory.address();
+    }
+
+    private static long offsetOf(String name, StructLayout struct) {
+        long offset = 0;
+        for (MemoryLayout member : struct.memberLayouts()) {
+            if (name.equals(member.name().orElse(null))) {
+                return offset;
+            }
+            offset += member.byteSize();
+        }
+        throw new IllegalArgumentException(struct + " has no " + name);
     }
 
     static CallState current() {

@@ -8,7 +8,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * The functions of libc that sockets, epoll and pipes take. Each answers with the function's result, or with the
@@ -23,58 +23,63 @@ final class SocketFunctions {
     private static final Linker.Option CAPTURE = Linker.Option.captureCallState("errno");
 
     /*
-     * All calls are of two shapes, whatever the functions take and return: the virtual machine makes classes for each
-     * shape, which is most of what a process with a listening socket would spend on starting. Integers and pointers
-     * travel in registers of 64 bits, of which a function looks at the bits of its own type, and at its own arguments
-     * only; what it returns as an int is cut to one (System V ABI for AMD64, 3.2.3; AAPCS64, 6.8.2).
+     * All calls are of one shape, whatever the functions take and return, but for one that is called in each turn: the virtual
+     * machine makes classes for each shape, which is most of what a process with a listening socket would spend on starting.
+     * Integers and pointers travel in registers of 64 bits, of which a function looks at the bits of its own type, and at
+     * its own arguments only; what it returns as an int is cut to one (System V ABI for AMD64, 3.2.3; AAPCS64, 6.8.2).
      */
-    private static final FunctionDescriptor SHORT = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-    private static final FunctionDescriptor LONG = FunctionDescriptor.of(
-            JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    private static final FunctionDescriptor THREE =
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    private static final FunctionDescriptor SIX = THREE.appendArgumentLayouts(JAVA_LONG, JAVA_LONG, JAVA_LONG);
 
-    private static final MethodHandle SOCKET = bind("socket", SHORT);
-    private static final MethodHandle BIND = bind("bind", SHORT);
-    private static final MethodHandle LISTEN = bind("listen", SHORT);
-    private static final MethodHandle CONNECT = bind("connect", SHORT);
-    private static final MethodHandle ACCEPT4 = bind("accept4", LONG);
-    private static final MethodHandle GETSOCKNAME = bind("getsockname", SHORT);
-    private static final MethodHandle GETPEERNAME = bind("getpeername", SHORT);
-    private static final MethodHandle GETSOCKOPT = bind("getsockopt", LONG);
-    private static final MethodHandle SETSOCKOPT = bind("setsockopt", LONG);
-    private static final MethodHandle SHUTDOWN = bind("shutdown", SHORT);
-    private static final MethodHandle CLOSE = bind("close", SHORT);
-    private static final MethodHandle RECV = bind("recv", LONG);
-    private static final MethodHandle SEND = bind("send", LONG);
-    private static final MethodHandle SENDMSG = bind("sendmsg", SHORT);
-    private static final MethodHandle SENDTO = bind("sendto", LONG);
-    private static final MethodHandle RECVFROM = bind("recvfrom", LONG);
-    private static final MethodHandle SPLICE = bind("splice", LONG);
-    private static final MethodHandle PIPE2 = bind("pipe2", SHORT);
-    private static final MethodHandle DUP = bind("dup", SHORT);
-    private static final MethodHandle GETRANDOM = bind("getrandom", SHORT);
-    private static final MethodHandle EPOLL_CREATE1 = bind("epoll_create1", SHORT);
-    private static final MethodHandle EPOLL_CTL = bind("epoll_ctl", LONG);
-    private static final MethodHandle EPOLL_WAIT = bind("epoll_wait", LONG);
-    private static final MethodHandle EPOLL_POLL = bind("epoll_wait", LONG, Linker.Option.critical(false));
+    /** For the functions that are bound to it: what takes the function's address first. */
+    private static final MethodHandle SHAPE = LINKER.downcallHandle(SIX, CAPTURE);
+
+    private static final MethodHandle SOCKET = bind("socket", SHAPE);
+    private static final MethodHandle BIND = bind("bind", SHAPE);
+    private static final MethodHandle LISTEN = bind("listen", SHAPE);
+    private static final MethodHandle CONNECT = bind("connect", SHAPE);
+    private static final MethodHandle ACCEPT4 = bind("accept4", SHAPE);
+    private static final MethodHandle GETSOCKNAME = bind("getsockname", SHAPE);
+    private static final MethodHandle GETPEERNAME = bind("getpeername", SHAPE);
+    private static final MethodHandle GETSOCKOPT = bind("getsockopt", SHAPE);
+    private static final MethodHandle SETSOCKOPT = bind("setsockopt", SHAPE);
+    private static final MethodHandle SHUTDOWN = bind("shutdown", SHAPE);
+    private static final MethodHandle CLOSE = bind("close", SHAPE);
+    private static final MethodHandle RECV = bind("recv", SHAPE);
+    private static final MethodHandle SEND = bind("send", SHAPE);
+    private static final MethodHandle SENDMSG = bind("sendmsg", SHAPE);
+    private static final MethodHandle SENDTO = bind("sendto", SHAPE);
+    private static final MethodHandle RECVFROM = bind("recvfrom", SHAPE);
+    private static final MethodHandle SPLICE = bind("splice", SHAPE);
+    private static final MethodHandle PIPE2 = bind("pipe2", SHAPE);
+    private static final MethodHandle DUP = bind("dup", SHAPE);
+    private static final MethodHandle GETRANDOM = bind("getrandom", SHAPE);
+    private static final MethodHandle EPOLL_CREATE1 = bind("epoll_create1", SHAPE);
+    private static final MethodHandle EPOLL_CTL = bind("epoll_ctl", SHAPE);
+    private static final MethodHandle EPOLL_WAIT = bind("epoll_wait", SHAPE);
+    /** Critical, and without {@code errno}: who wants to know why it has failed calls {@link #EPOLL_WAIT}. */
+    private static final MethodHandle EPOLL_POLL =
+            bind("epoll_wait", LINKER.downcallHandle(SIX, Linker.Option.critical(false)));
     /** Absent before glibc 2.35. */
-    private static final MethodHandle EPOLL_PWAIT2 = bindIfPresent("epoll_pwait2", LONG);
-    private static final MethodHandle EVENTFD = bind("eventfd", SHORT);
+    private static final MethodHandle EPOLL_PWAIT2 = bindIfPresent("epoll_pwait2", SHAPE);
+    private static final MethodHandle EVENTFD = bind("eventfd", SHAPE);
     /** Without {@code errno}, so that a thread which wakes a loop needs no {@link CallState}. */
-    private static final MethodHandle EVENTFD_WRITE = LINKER.downcallHandle(
-            LINKER.defaultLookup().findOrThrow("eventfd_write"), SHORT);
+    private static final MethodHandle EVENTFD_WRITE = bind("eventfd_write", LINKER.downcallHandle(THREE));
 
     /** Needed by few, and of a shape of their own: the rest of their arguments is variadic. */
     private static final class Variadic {
-        private static final MethodHandle IOCTL = bind("ioctl", SHORT, Linker.Option.firstVariadicArg(2));
-        private static final MethodHandle FCNTL = bind("fcntl", SHORT, Linker.Option.firstVariadicArg(2));
+        private static final MethodHandle SHAPE =
+                LINKER.downcallHandle(THREE, CAPTURE, Linker.Option.firstVariadicArg(2));
+        private static final MethodHandle IOCTL = bind("ioctl", SHAPE);
+        private static final MethodHandle FCNTL = bind("fcntl", SHAPE);
     }
 
     /** Needed when the first error is told; in the locale C, whatever the process has. */
     private static final class ErrorText {
-        private static final MethodHandle NEWLOCALE = LINKER.downcallHandle(
-                LINKER.defaultLookup().findOrThrow("newlocale"), SHORT);
-        private static final MethodHandle STRERROR_L = LINKER.downcallHandle(
-                LINKER.defaultLookup().findOrThrow("strerror_l"), SHORT);
+        private static final MethodHandle SHAPE = LINKER.downcallHandle(THREE);
+        private static final MethodHandle NEWLOCALE = bind("newlocale", SHAPE);
+        private static final MethodHandle STRERROR_L = bind("strerror_l", SHAPE);
         private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
         private static final long LOCALE = newLocale();
 
@@ -141,11 +146,11 @@ final class SocketFunctions {
     }
 
     static int ioctl(CallState state, long fd, long request, long argument) {
-        return call(state, Variadic.IOCTL, fd, request, argument);
+        return variadic(state, Variadic.IOCTL, fd, request, argument);
     }
 
     static int fcntl(CallState state, long fd, long command, long argument) {
-        return call(state, Variadic.FCNTL, fd, command, argument);
+        return variadic(state, Variadic.FCNTL, fd, command, argument);
     }
 
     static long recv(CallState state, long fd, long address, long length, long flags) {
@@ -166,7 +171,7 @@ final class SocketFunctions {
 
     static long sendmsg(CallState state, long fd, long message, long flags) {
         try {
-            return state.result((long) SENDMSG.invokeExact(state.errno, fd, message, flags));
+            return state.result((long) SENDMSG.invokeExact(state.errno, fd, message, flags, 0L, 0L, 0L));
         } catch (Throwable t) {
             throw rethrow(t);
         }
@@ -232,7 +237,8 @@ final class SocketFunctions {
     /** {@code epoll_wait} that does not wait. */
     static int epollPoll(CallState state, long epoll, long events, long max) {
         try {
-            return state.result((int) (long) EPOLL_POLL.invokeExact(state.errno, epoll, events, max, 0L, 0L, 0L));
+            int n = (int) (long) EPOLL_POLL.invokeExact(epoll, events, max, 0L, 0L, 0L);
+            return n >= 0 ? n : epollWait(state, epoll, events, max, 0);
         } catch (Throwable t) {
             throw rethrow(t);
         }
@@ -277,11 +283,7 @@ final class SocketFunctions {
      * an {@code int}.
      */
     private static int call(CallState state, MethodHandle function, long first, long second, long third) {
-        try {
-            return state.result((int) (long) function.invokeExact(state.errno, first, second, third));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return call(state, function, first, second, third, 0, 0, 0);
     }
 
     private static int call(CallState state, MethodHandle function,
@@ -294,22 +296,25 @@ final class SocketFunctions {
         }
     }
 
-    private static MethodHandle bind(String name, FunctionDescriptor descriptor, Linker.Option... options) {
-        MethodHandle handle = bindIfPresent(name, descriptor, options);
+    private static int variadic(CallState state, MethodHandle function, long fd, long what, long argument) {
+        try {
+            return state.result((int) (long) function.invokeExact(state.errno, fd, what, argument));
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    private static MethodHandle bind(String name, MethodHandle shape) {
+        MethodHandle handle = bindIfPresent(name, shape);
         if (handle == null) {
             throw new UnsatisfiedLinkError("the C library has no function " + name);
         }
         return handle;
     }
 
-    private static MethodHandle bindIfPresent(String name, FunctionDescriptor descriptor, Linker.Option... options) {
-        var symbol = LINKER.defaultLookup().find(name);
-        if (symbol.isEmpty()) {
-            return null;
-        }
-        Linker.Option[] all = Arrays.copyOf(options, options.length + 1);
-        all[options.length] = CAPTURE;
-        return LINKER.downcallHandle(symbol.get(), descriptor, all);
+    private static MethodHandle bindIfPresent(String name, MethodHandle shape) {
+        Optional<MemorySegment> symbol = LINKER.defaultLookup().find(name);
+        return symbol.isEmpty() ? null : shape.bindTo(symbol.get());
     }
 
     /** A downcall has nothing of its own to throw: what arrives here is the virtual machine's. */

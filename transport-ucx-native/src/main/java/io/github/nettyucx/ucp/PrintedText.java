@@ -17,9 +17,8 @@ import java.util.function.LongConsumer;
  */
 final class PrintedText {
     private static final long RTLD_DEFAULT = 0;
-    private static final Linker LINKER = Linker.nativeLinker();
-    private static final MethodHandle DLSYM = LINKER.downcallHandle(
-            LINKER.defaultLookup().findOrThrow("dlsym"), UcpFunctions.SHORT);
+    private static final MethodHandle DLSYM =
+            UcpFunctions.SHORT.bindTo(Linker.nativeLinker().defaultLookup().findOrThrow("dlsym"));
     private static final MethodHandle OPEN_MEMSTREAM = bind("open_memstream");
     private static final MethodHandle FCLOSE = bind("fclose");
     private static final MethodHandle FREE = bind("free");
@@ -57,7 +56,7 @@ final class PrintedText {
             if (address == 0) {
                 throw new UnsatisfiedLinkError("the process has no " + name);
             }
-            return LINKER.downcallHandle(MemorySegment.ofAddress(address), UcpFunctions.SHORT);
+            return UcpFunctions.SHORT.bindTo(MemorySegment.ofAddress(address));
         }
     }
 }

@@ -57,7 +57,7 @@ public final class UcpActiveMessage {
             param.set(ValueLayout.JAVA_LONG, UcpLayouts.AmHandlerParam.CB, Upcalls.ActiveMessages.RECEIVED);
             param.set(ValueLayout.JAVA_LONG, UcpLayouts.AmHandlerParam.ARG, registered);
             UcpFunctions.check("Setting the handler of active message " + id,
-                    UcpFunctions.WORKER_SET_AM_RECV_HANDLER, workerAddress, param.address(), 0);
+                    UcpFunctions.ActiveMessages.WORKER_SET_AM_RECV_HANDLER, workerAddress, param.address(), 0);
         }
     }
 
@@ -87,7 +87,8 @@ public final class UcpActiveMessage {
      */
     public static long receiveDataNbx(long worker, long dataDescriptor, long buffer, long count, long param) {
         try {
-            return (long) UcpFunctions.AM_RECV_DATA_NBX.invokeExact(worker, dataDescriptor, buffer, count, param, 0L);
+            return (long) UcpFunctions.ActiveMessages.AM_RECV_DATA_NBX.invokeExact(
+                    worker, dataDescriptor, buffer, count, param, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -98,7 +99,7 @@ public final class UcpActiveMessage {
      */
     public static void dataRelease(long worker, long data) {
         try {
-            long ignored = (long) UcpFunctions.AM_DATA_RELEASE.invokeExact(worker, data, 0L);
+            long ignored = (long) UcpFunctions.ActiveMessages.AM_DATA_RELEASE.invokeExact(worker, data, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }

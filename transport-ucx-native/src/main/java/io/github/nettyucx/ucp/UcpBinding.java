@@ -14,7 +14,7 @@ public final class UcpBinding {
      * @throws UnsatisfiedLinkError if there is no usable UCX
      */
     public static void prepare() {
-        UcpFunctions.prepare();
+        UcpFunctions.Messages.prepare();
         Upcalls.prepare();
     }
 }

@@ -32,7 +32,7 @@ public final class UcpConfig implements AutoCloseable {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             long nativePrefix = prefix == null ? 0 : arena.allocateFrom(prefix).address();
             UcpFunctions.checkReading("Reading the UCX configuration",
-                    () -> UcpFunctions.call(UcpFunctions.CONFIG_READ, nativePrefix, 0, out.address()));
+                    UcpFunctions.CONFIG_READ, nativePrefix, 0, out.address());
             return new UcpConfig(out.get(ValueLayout.JAVA_LONG, 0));
         }
     }
@@ -50,7 +50,7 @@ public final class UcpConfig implements AutoCloseable {
             long nativeName = arena.allocateFrom(name).address();
             long nativeValue = arena.allocateFrom(value).address();
             UcpFunctions.checkReading("Setting UCX option " + name + " to \"" + value + '"',
-                    () -> UcpFunctions.call(UcpFunctions.CONFIG_MODIFY, address(), nativeName, nativeValue));
+                    UcpFunctions.CONFIG_MODIFY, address(), nativeName, nativeValue);
             return this;
         }
     }

@@ -39,7 +39,7 @@ public final class UcpConnectionRequest {
 
     private int query(MemorySegment attr, long field) {
         attr.set(ValueLayout.JAVA_LONG, UcpLayouts.ConnRequestAttr.FIELD_MASK, field);
-        return (byte) UcpFunctions.call(UcpFunctions.CONN_REQUEST_QUERY, address, attr.address(), 0);
+        return (byte) UcpFunctions.call(UcpFunctions.Listeners.CONN_REQUEST_QUERY, address, attr.address(), 0);
     }
 
     /** What the client's worker was given as {@link UcpWorkerParams#clientId}, or 0 if it didn't send that. */

@@ -51,7 +51,7 @@ public final class UcpEndpoint implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             UcpFunctions.check(params.purpose(),
-                    UcpFunctions.EP_CREATE, workerAddress, params.write(arena, id), out.address());
+                    UcpFunctions.Messages.EP_CREATE, workerAddress, params.write(arena, id), out.address());
             address = out.get(ValueLayout.JAVA_LONG, 0);
         } catch (Throwable t) {
             Upcalls.ENDPOINTS.unregister(id);
@@ -110,7 +110,7 @@ public final class UcpEndpoint implements AutoCloseable {
 
     /** As {@link #flushNbx(long)}, on a plain address. */
     public static long flushNbx(long endpoint, long param) {
-        return UcpFunctions.call(UcpFunctions.EP_FLUSH_NBX, endpoint, param, 0);
+        return UcpFunctions.call(UcpFunctions.Messages.EP_FLUSH_NBX, endpoint, param, 0);
     }
 
     /**
@@ -132,7 +132,7 @@ public final class UcpEndpoint implements AutoCloseable {
         closed = true;
         worker.endpointClosed(this);
         try {
-            return UcpFunctions.call(UcpFunctions.EP_CLOSE_NBX, address, force ? CLOSE_FORCE : CLOSE_FLUSH, 0);
+            return UcpFunctions.call(UcpFunctions.Messages.EP_CLOSE_NBX, address, force ? CLOSE_FORCE : CLOSE_FLUSH, 0);
         } finally {
             Upcalls.ENDPOINTS.unregister(id);
         }
@@ -213,7 +213,7 @@ public final class UcpEndpoint implements AutoCloseable {
     private MemorySegment query(MemorySegment attr, long field) throws UcxException {
         attr.set(ValueLayout.JAVA_LONG, UcpLayouts.EpAttr.FIELD_MASK, field);
         UcpFunctions.check("Asking an endpoint for its attributes",
-                UcpFunctions.EP_QUERY, address(), attr.address(), 0);
+                UcpFunctions.Messages.EP_QUERY, address(), attr.address(), 0);
         return attr;
     }
 

@@ -9,6 +9,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
@@ -18,14 +19,13 @@ import java.util.function.Supplier;
  * is one signed byte, as the header packs the enum. Callers pass a {@code long} for each argument of
  * the shape, 0 for those that the function has not, and cast the {@code long} that they get to its type.
  *
- * <p>Calls are ordinary unless marked {@link #CRITICAL}. A critical call keeps its thread "in Java": it is some
+ * <p>Calls are ordinary unless they are {@link Critical}. A critical call keeps its thread "in Java": it is some
  * nanoseconds cheaper, but it must not call back, and as the garbage collector waits for it, it must neither run
  * long nor wait for a lock whose holder may itself be stopped by the garbage collector, in an upcall say. Workers have
  * such a lock in thread mode {@code MULTI}, and that's why {@link UcpWorkerParams#threadMode} refuses that mode.
  */
 final class UcpFunctions {
 
-    private static final Linker.Option CRITICAL = Linker.Option.critical(false);
     private static final Linker LINKER = Linker.nativeLinker();
     private static final SymbolLookup SYMBOLS = UcxLibrary.load().symbols();
 
@@ -35,11 +35,16 @@ final class UcpFunctions {
      * registers of 64 bits, of which a function looks at the bits of its own type, and at its own arguments only; who
      * calls takes of the result the bits that its type has (System V ABI for AMD64, 3.2.3; AAPCS64, 6.8.2).
      */
-    static final FunctionDescriptor SHORT = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-    static final FunctionDescriptor LONG = FunctionDescriptor.of(
-            JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    private static final FunctionDescriptor THREE =
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    private static final FunctionDescriptor SIX = THREE.appendArgumentLayouts(JAVA_LONG, JAVA_LONG, JAVA_LONG);
 
-    // Library, configuration, context
+    // A shape, for the functions that are bound to it, is what takes the function's address first.
+    static final MethodHandle SHORT = LINKER.downcallHandle(THREE);
+    private static final MethodHandle LONG = LINKER.downcallHandle(SIX);
+
+    // Library, configuration, context. What else there is is bound when it is needed, each kind for itself: before its
+    // first connection a process waits for the context.
     static final MethodHandle GET_VERSION = bind("ucp_get_version", SHORT);
     static final MethodHandle GET_VERSION_STRING = bind("ucp_get_version_string", SHORT);
     static final MethodHandle LIB_QUERY = bind("ucp_lib_query", SHORT);
@@ -52,95 +57,110 @@ final class UcpFunctions {
     static final MethodHandle CONTEXT_QUERY = bind("ucp_context_query", SHORT);
     static final MethodHandle CONTEXT_PRINT_INFO = bind("ucp_context_print_info", SHORT);
 
-    // Worker
-    static final MethodHandle WORKER_CREATE = bind("ucp_worker_create", SHORT);
-    static final MethodHandle WORKER_DESTROY = bind("ucp_worker_destroy", SHORT);
-    static final MethodHandle WORKER_QUERY = bind("ucp_worker_query", SHORT);
-    static final MethodHandle WORKER_RELEASE_ADDRESS = bind("ucp_worker_release_address", SHORT);
-    static final MethodHandle WORKER_PROGRESS = bind("ucp_worker_progress", SHORT);
-    static final MethodHandle WORKER_ARM = bind("ucp_worker_arm", SHORT);
-    static final MethodHandle WORKER_SIGNAL = bind("ucp_worker_signal", SHORT);
-    static final MethodHandle WORKER_GET_EFD = bind("ucp_worker_get_efd", SHORT);
-    static final MethodHandle WORKER_FENCE = bind("ucp_worker_fence", SHORT);
-    static final MethodHandle WORKER_FLUSH_NBX = bind("ucp_worker_flush_nbx", SHORT);
+    /** Calls that keep their thread "in Java". */
+    private static final class Critical {
+        private static final Linker.Option OPTION = Linker.Option.critical(false);
 
-    // Listener and connection request
-    static final MethodHandle LISTENER_CREATE = bind("ucp_listener_create", SHORT);
-    static final MethodHandle LISTENER_DESTROY = bind("ucp_listener_destroy", SHORT);
-    static final MethodHandle LISTENER_QUERY = bind("ucp_listener_query", SHORT);
-    static final MethodHandle LISTENER_REJECT = bind("ucp_listener_reject", SHORT);
-    static final MethodHandle CONN_REQUEST_QUERY = bind("ucp_conn_request_query", SHORT);
+        static final MethodHandle SHORT = LINKER.downcallHandle(THREE, OPTION);
+        static final MethodHandle LONG = LINKER.downcallHandle(SIX, OPTION);
+    }
 
-    // Endpoint
-    static final MethodHandle EP_CREATE = bind("ucp_ep_create", SHORT);
-    static final MethodHandle EP_CLOSE_NBX = bind("ucp_ep_close_nbx", SHORT);
-    static final MethodHandle EP_FLUSH_NBX = bind("ucp_ep_flush_nbx", SHORT);
-    static final MethodHandle EP_QUERY = bind("ucp_ep_query", SHORT);
-    static final MethodHandle EP_RKEY_UNPACK = bind("ucp_ep_rkey_unpack", SHORT);
+    /** Workers, and endpoints with tagged messages. */
+    static final class Messages {
+        static final MethodHandle WORKER_CREATE = bind("ucp_worker_create", SHORT);
+        static final MethodHandle WORKER_DESTROY = bind("ucp_worker_destroy", SHORT);
+        static final MethodHandle WORKER_QUERY = bind("ucp_worker_query", SHORT);
+        static final MethodHandle WORKER_RELEASE_ADDRESS = bind("ucp_worker_release_address", SHORT);
+        static final MethodHandle WORKER_PROGRESS = bind("ucp_worker_progress", SHORT);
+        static final MethodHandle WORKER_ARM = bind("ucp_worker_arm", SHORT);
+        static final MethodHandle WORKER_SIGNAL = bind("ucp_worker_signal", SHORT);
+        static final MethodHandle WORKER_GET_EFD = bind("ucp_worker_get_efd", SHORT);
+        static final MethodHandle WORKER_FENCE = bind("ucp_worker_fence", SHORT);
+        static final MethodHandle WORKER_FLUSH_NBX = bind("ucp_worker_flush_nbx", SHORT);
 
-    // Tag matching
-    static final MethodHandle TAG_SEND_NBX = bind("ucp_tag_send_nbx", LONG);
-    static final MethodHandle TAG_SEND_SYNC_NBX = bind("ucp_tag_send_sync_nbx", LONG);
-    static final MethodHandle TAG_RECV_NBX = bind("ucp_tag_recv_nbx", LONG);
-    /** Searches a list, which may be a long one. */
-    static final MethodHandle TAG_PROBE_NB = bind("ucp_tag_probe_nb", LONG);
-    /** For tag mask 0 only. Critical: takes the head of a list and describes it. */
-    static final MethodHandle TAG_PROBE_ANY_NB = bind("ucp_tag_probe_nb", LONG, CRITICAL);
-    static final MethodHandle TAG_MSG_RECV_NBX = bind("ucp_tag_msg_recv_nbx", LONG);
+        static final MethodHandle EP_CREATE = bind("ucp_ep_create", SHORT);
+        static final MethodHandle EP_CLOSE_NBX = bind("ucp_ep_close_nbx", SHORT);
+        static final MethodHandle EP_FLUSH_NBX = bind("ucp_ep_flush_nbx", SHORT);
+        static final MethodHandle EP_QUERY = bind("ucp_ep_query", SHORT);
 
-    // Stream
-    static final MethodHandle STREAM_SEND_NBX = bind("ucp_stream_send_nbx", LONG);
-    static final MethodHandle STREAM_RECV_NBX = bind("ucp_stream_recv_nbx", LONG);
-    static final MethodHandle STREAM_RECV_DATA_NB = bind("ucp_stream_recv_data_nb", SHORT);
-    static final MethodHandle STREAM_DATA_RELEASE = bind("ucp_stream_data_release", SHORT);
-    static final MethodHandle STREAM_WORKER_POLL = bind("ucp_stream_worker_poll", LONG);
+        static final MethodHandle TAG_SEND_NBX = bind("ucp_tag_send_nbx", LONG);
+        static final MethodHandle TAG_SEND_SYNC_NBX = bind("ucp_tag_send_sync_nbx", LONG);
+        static final MethodHandle TAG_RECV_NBX = bind("ucp_tag_recv_nbx", LONG);
+        /** Searches a list, which may be a long one. */
+        static final MethodHandle TAG_PROBE_NB = bind("ucp_tag_probe_nb", LONG);
+        /** For tag mask 0 only. Critical: takes the head of a list and describes it. */
+        static final MethodHandle TAG_PROBE_ANY_NB = bind("ucp_tag_probe_nb", Critical.LONG);
+        static final MethodHandle TAG_MSG_RECV_NBX = bind("ucp_tag_msg_recv_nbx", LONG);
 
-    // Active messages
-    static final MethodHandle WORKER_SET_AM_RECV_HANDLER = bind("ucp_worker_set_am_recv_handler", SHORT);
-    static final MethodHandle AM_RECV_DATA_NBX = bind("ucp_am_recv_data_nbx", LONG);
-    static final MethodHandle AM_DATA_RELEASE = bind("ucp_am_data_release", SHORT);
+        /** Critical: reads two fields of the request, takes no lock, calls nothing. */
+        static final MethodHandle REQUEST_CHECK_STATUS = bind("ucp_request_check_status", Critical.SHORT);
+        /** Critical for the same reason, and writes one tag info. */
+        static final MethodHandle TAG_RECV_REQUEST_TEST = bind("ucp_tag_recv_request_test", Critical.SHORT);
+        /** Critical: pushes the request on a free list, or marks it. */
+        static final MethodHandle REQUEST_FREE = bind("ucp_request_free", Critical.SHORT);
+        static final MethodHandle REQUEST_CANCEL = bind("ucp_request_cancel", SHORT);
 
-    // Memory, remote keys, one-sided operations
-    static final MethodHandle MEM_MAP = bind("ucp_mem_map", SHORT);
-    static final MethodHandle MEM_UNMAP = bind("ucp_mem_unmap", SHORT);
-    static final MethodHandle MEM_QUERY = bind("ucp_mem_query", SHORT);
-    static final MethodHandle RKEY_PACK = bind("ucp_rkey_pack", LONG);
-    static final MethodHandle RKEY_BUFFER_RELEASE = bind("ucp_rkey_buffer_release", SHORT);
-    static final MethodHandle RKEY_PTR = bind("ucp_rkey_ptr", SHORT);
-    static final MethodHandle RKEY_DESTROY = bind("ucp_rkey_destroy", SHORT);
-    static final MethodHandle PUT_NBX = bind("ucp_put_nbx", LONG);
-    static final MethodHandle GET_NBX = bind("ucp_get_nbx", LONG);
+        /** Does nothing but have this class initialized. */
+        static void prepare() {
+        }
+    }
 
-    // Request
-    /** Critical: reads two fields of the request, takes no lock, calls nothing. */
-    static final MethodHandle REQUEST_CHECK_STATUS = bind("ucp_request_check_status", SHORT, CRITICAL);
-    /** Critical for the same reason, and writes one length. */
-    static final MethodHandle STREAM_RECV_REQUEST_TEST = bind("ucp_stream_recv_request_test", SHORT, CRITICAL);
-    /** Critical for the same reason, and writes one tag info. */
-    static final MethodHandle TAG_RECV_REQUEST_TEST = bind("ucp_tag_recv_request_test", SHORT, CRITICAL);
-    /** Critical: pushes the request on a free list, or marks it. */
-    static final MethodHandle REQUEST_FREE = bind("ucp_request_free", SHORT, CRITICAL);
-    static final MethodHandle REQUEST_CANCEL = bind("ucp_request_cancel", SHORT);
+    /** Listeners and connection requests. */
+    static final class Listeners {
+        static final MethodHandle LISTENER_CREATE = bind("ucp_listener_create", SHORT);
+        static final MethodHandle LISTENER_DESTROY = bind("ucp_listener_destroy", SHORT);
+        static final MethodHandle LISTENER_QUERY = bind("ucp_listener_query", SHORT);
+        static final MethodHandle LISTENER_REJECT = bind("ucp_listener_reject", SHORT);
+        static final MethodHandle CONN_REQUEST_QUERY = bind("ucp_conn_request_query", SHORT);
+    }
 
-    /** Those with more arguments than the others, which few processes need. */
+    static final class Streams {
+        static final MethodHandle STREAM_SEND_NBX = bind("ucp_stream_send_nbx", LONG);
+        static final MethodHandle STREAM_RECV_NBX = bind("ucp_stream_recv_nbx", LONG);
+        static final MethodHandle STREAM_RECV_DATA_NB = bind("ucp_stream_recv_data_nb", SHORT);
+        static final MethodHandle STREAM_DATA_RELEASE = bind("ucp_stream_data_release", SHORT);
+        static final MethodHandle STREAM_WORKER_POLL = bind("ucp_stream_worker_poll", LONG);
+        /** Critical: reads two fields of the request, takes no lock, calls nothing, and writes one length. */
+        static final MethodHandle STREAM_RECV_REQUEST_TEST = bind("ucp_stream_recv_request_test", Critical.SHORT);
+    }
+
+    static final class ActiveMessages {
+        static final MethodHandle WORKER_SET_AM_RECV_HANDLER = bind("ucp_worker_set_am_recv_handler", SHORT);
+        static final MethodHandle AM_RECV_DATA_NBX = bind("ucp_am_recv_data_nbx", LONG);
+        static final MethodHandle AM_DATA_RELEASE = bind("ucp_am_data_release", SHORT);
+    }
+
+    /** Memory, remote keys, one-sided operations. */
+    static final class Memory {
+        static final MethodHandle MEM_MAP = bind("ucp_mem_map", SHORT);
+        static final MethodHandle MEM_UNMAP = bind("ucp_mem_unmap", SHORT);
+        static final MethodHandle MEM_QUERY = bind("ucp_mem_query", SHORT);
+        static final MethodHandle RKEY_PACK = bind("ucp_rkey_pack", LONG);
+        static final MethodHandle RKEY_BUFFER_RELEASE = bind("ucp_rkey_buffer_release", SHORT);
+        static final MethodHandle EP_RKEY_UNPACK = bind("ucp_ep_rkey_unpack", SHORT);
+        static final MethodHandle RKEY_PTR = bind("ucp_rkey_ptr", SHORT);
+        static final MethodHandle RKEY_DESTROY = bind("ucp_rkey_destroy", SHORT);
+        static final MethodHandle PUT_NBX = bind("ucp_put_nbx", LONG);
+        static final MethodHandle GET_NBX = bind("ucp_get_nbx", LONG);
+    }
+
+    /** Those with more arguments than the others. */
     static final class Longest {
-        private static final FunctionDescriptor LONGEST = LONG.appendArgumentLayouts(JAVA_LONG);
+        private static final MethodHandle SHAPE = LINKER.downcallHandle(SIX.appendArgumentLayouts(JAVA_LONG));
 
-        static final MethodHandle AM_SEND_NBX = bind("ucp_am_send_nbx", LONGEST);
-        static final MethodHandle ATOMIC_OP_NBX = bind("ucp_atomic_op_nbx", LONGEST);
+        static final MethodHandle AM_SEND_NBX = bind("ucp_am_send_nbx", SHAPE);
+        static final MethodHandle ATOMIC_OP_NBX = bind("ucp_atomic_op_nbx", SHAPE);
     }
 
     private UcpFunctions() {
     }
 
-    /** Does nothing but have this class initialized. */
-    static void prepare() {
-    }
-
-    static MethodHandle bind(String name, FunctionDescriptor shape, Linker.Option... options) {
-        MemorySegment symbol = SYMBOLS.find(name).orElseThrow(
-                () -> new UnsatisfiedLinkError("The UCX library " + UcxLibrary.load().path() + " has no " + name));
-        return LINKER.downcallHandle(symbol, shape, options);
+    static MethodHandle bind(String name, MethodHandle shape) {
+        Optional<MemorySegment> symbol = SYMBOLS.find(name);
+        if (symbol.isEmpty()) {
+            throw new UnsatisfiedLinkError("The UCX library " + UcxLibrary.load().path() + " has no " + name);
+        }
+        return shape.bindTo(symbol.get());
     }
 
     /**
@@ -178,6 +198,17 @@ final class UcpFunctions {
      * As {@link #check}, for calls in which UCX reads settings: these have a decimal point, whatever the user's locale has.
      * The call must not need its thread, see {@link UcxLibrary#withNumericLocaleC}.
      */
+    static void checkReading(String what, MethodHandle function, long first, long second, long third)
+            throws UcxException {
+        checkReading(what, new Supplier<>() {
+            @Override
+            public Long get() {
+                return call(function, first, second, third);
+            }
+        });
+    }
+
+    /** The same for any call. */
     static void checkReading(String what, Supplier<Long> call) throws UcxException {
         UcsStatus.check(what, (byte) (long) UcxLibrary.withNumericLocaleC(call));
     }

@@ -45,7 +45,7 @@ public final class UcpListener implements AutoCloseable {
             params.set(ValueLayout.JAVA_LONG, UcpLayouts.ListenerParams.CONN_HANDLER_ARG, id);
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             UcpFunctions.check("Listening on " + local,
-                    UcpFunctions.LISTENER_CREATE, worker.address(), params.address(), out.address());
+                    UcpFunctions.Listeners.LISTENER_CREATE, worker.address(), params.address(), out.address());
             address = out.get(ValueLayout.JAVA_LONG, 0);
         } catch (Throwable t) {
             Upcalls.Listeners.REGISTERED.unregister(id);
@@ -68,7 +68,7 @@ public final class UcpListener implements AutoCloseable {
             attr.set(ValueLayout.JAVA_LONG, UcpLayouts.ListenerAttr.FIELD_MASK,
                     UcpConstants.UCP_LISTENER_ATTR_FIELD_SOCKADDR);
             UcpFunctions.check("Asking a listener for its address",
-                    UcpFunctions.LISTENER_QUERY, address(), attr.address(), 0);
+                    UcpFunctions.Listeners.LISTENER_QUERY, address(), attr.address(), 0);
             return SocketAddresses.decodeAsIs(attr, UcpLayouts.ListenerAttr.SOCKADDR);
         }
     }
@@ -93,7 +93,7 @@ public final class UcpListener implements AutoCloseable {
         }
         pending.remove(request);
         UcpFunctions.check("Rejecting " + request.clientAddress(),
-                UcpFunctions.LISTENER_REJECT, address(), request.address(), 0);
+                UcpFunctions.Listeners.LISTENER_REJECT, address(), request.address(), 0);
     }
 
     /**
@@ -118,7 +118,7 @@ public final class UcpListener implements AutoCloseable {
         address = 0;
         worker.listenerClosed(this);
         try {
-            UcpFunctions.call(UcpFunctions.LISTENER_DESTROY, destroyed, 0, 0);
+            UcpFunctions.call(UcpFunctions.Listeners.LISTENER_DESTROY, destroyed, 0, 0);
         } finally {
             Upcalls.Listeners.REGISTERED.unregister(id);
         }

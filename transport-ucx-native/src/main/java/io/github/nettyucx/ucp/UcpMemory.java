@@ -36,7 +36,7 @@ public final class UcpMemory implements AutoCloseable {
             params.set(ValueLayout.JAVA_LONG, UcpLayouts.MemMapParams.FIELD_MASK, mask);
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             UcpFunctions.check("Mapping " + length + " bytes of memory",
-                    UcpFunctions.MEM_MAP, context.address(), params.address(), out.address());
+                    UcpFunctions.Memory.MEM_MAP, context.address(), params.address(), out.address());
             address = out.get(ValueLayout.JAVA_LONG, 0);
             context.retained();
             segment = owned != null ? owned : queryAllocated(arena).asSlice(0, length);
@@ -47,7 +47,7 @@ public final class UcpMemory implements AutoCloseable {
         MemorySegment attr = arena.allocate(UcpLayouts.MemAttr.SIZE, Long.BYTES);
         attr.set(ValueLayout.JAVA_LONG, UcpLayouts.MemAttr.FIELD_MASK,
                 UcpConstants.UCP_MEM_ATTR_FIELD_ADDRESS | UcpConstants.UCP_MEM_ATTR_FIELD_LENGTH);
-        int status = (byte) UcpFunctions.call(UcpFunctions.MEM_QUERY, address, attr.address(), 0);
+        int status = (byte) UcpFunctions.call(UcpFunctions.Memory.MEM_QUERY, address, attr.address(), 0);
         if (status != UcsStatus.OK) {
             close();
         }
@@ -79,10 +79,11 @@ public final class UcpMemory implements AutoCloseable {
             MemorySegment buffer = arena.allocate(ValueLayout.JAVA_LONG);
             MemorySegment size = arena.allocate(ValueLayout.JAVA_LONG);
             UcsStatus.check("Packing a remote key", (byte) UcpFunctions.call(
-                    UcpFunctions.RKEY_PACK, context.address(), address(), buffer.address(), size.address(), 0, 0));
+                    UcpFunctions.Memory.RKEY_PACK, context.address(), address(), buffer.address(), size.address(),
+                    0, 0));
             long packed = buffer.get(ValueLayout.JAVA_LONG, 0);
             byte[] copy = NativeMemory.getBytes(packed, size.get(ValueLayout.JAVA_LONG, 0));
-            UcpFunctions.call(UcpFunctions.RKEY_BUFFER_RELEASE, packed, 0, 0);
+            UcpFunctions.call(UcpFunctions.Memory.RKEY_BUFFER_RELEASE, packed, 0, 0);
             return copy;
         }
     }
@@ -96,7 +97,7 @@ public final class UcpMemory implements AutoCloseable {
         address = 0;
         try {
             // Its status says only that the argument was none of UCX's.
-            int status = (byte) UcpFunctions.call(UcpFunctions.MEM_UNMAP, context.address(), unmapped, 0);
+            int status = (byte) UcpFunctions.call(UcpFunctions.Memory.MEM_UNMAP, context.address(), unmapped, 0);
             assert status == UcsStatus.OK : UcsStatus.string(status);
         } finally {
             context.released();

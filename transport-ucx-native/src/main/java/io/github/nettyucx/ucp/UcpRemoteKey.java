@@ -21,7 +21,7 @@ public final class UcpRemoteKey implements AutoCloseable {
             MemorySegment.copy(packed, 0, buffer, ValueLayout.JAVA_BYTE, 0, packed.length);
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             UcpFunctions.check("Unpacking a remote key",
-                    UcpFunctions.EP_RKEY_UNPACK, endpoint.address(), buffer.address(), out.address());
+                    UcpFunctions.Memory.EP_RKEY_UNPACK, endpoint.address(), buffer.address(), out.address());
             address = out.get(ValueLayout.JAVA_LONG, 0);
         }
     }
@@ -45,7 +45,7 @@ public final class UcpRemoteKey implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             UcpFunctions.check("Asking for a direct pointer to remote memory",
-                    UcpFunctions.RKEY_PTR, address(), remoteAddress, out.address());
+                    UcpFunctions.Memory.RKEY_PTR, address(), remoteAddress, out.address());
             return out.get(ValueLayout.JAVA_LONG, 0);
         }
     }
@@ -61,6 +61,6 @@ public final class UcpRemoteKey implements AutoCloseable {
             // The memory of the key was the worker's.
             return;
         }
-        UcpFunctions.call(UcpFunctions.RKEY_DESTROY, destroyed, 0, 0);
+        UcpFunctions.call(UcpFunctions.Memory.RKEY_DESTROY, destroyed, 0, 0);
     }
 }

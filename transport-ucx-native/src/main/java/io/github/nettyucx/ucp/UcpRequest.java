@@ -18,7 +18,7 @@ public final class UcpRequest {
     public static int checkStatus(long request) {
         assert request > 0;
         try {
-            return (byte) (long) UcpFunctions.REQUEST_CHECK_STATUS.invokeExact(request, 0L, 0L);
+            return (byte) (long) UcpFunctions.Messages.REQUEST_CHECK_STATUS.invokeExact(request, 0L, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -31,7 +31,7 @@ public final class UcpRequest {
     public static void free(long request) {
         assert request > 0;
         try {
-            long ignored = (long) UcpFunctions.REQUEST_FREE.invokeExact(request, 0L, 0L);
+            long ignored = (long) UcpFunctions.Messages.REQUEST_FREE.invokeExact(request, 0L, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -44,6 +44,6 @@ public final class UcpRequest {
      */
     public static void cancel(long worker, long request) {
         assert request > 0;
-        UcpFunctions.call(UcpFunctions.REQUEST_CANCEL, worker, request, 0);
+        UcpFunctions.call(UcpFunctions.Messages.REQUEST_CANCEL, worker, request, 0);
     }
 }

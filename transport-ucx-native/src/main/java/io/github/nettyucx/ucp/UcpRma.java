@@ -21,7 +21,8 @@ public final class UcpRma {
     public static long putNbx(
             long endpoint, long buffer, long count, long remoteAddress, long remoteKey, long param) {
         try {
-            return (long) UcpFunctions.PUT_NBX.invokeExact(endpoint, buffer, count, remoteAddress, remoteKey, param);
+            return (long) UcpFunctions.Memory.PUT_NBX.invokeExact(
+                    endpoint, buffer, count, remoteAddress, remoteKey, param);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -37,7 +38,8 @@ public final class UcpRma {
     public static long getNbx(
             long endpoint, long buffer, long count, long remoteAddress, long remoteKey, long param) {
         try {
-            return (long) UcpFunctions.GET_NBX.invokeExact(endpoint, buffer, count, remoteAddress, remoteKey, param);
+            return (long) UcpFunctions.Memory.GET_NBX.invokeExact(
+                    endpoint, buffer, count, remoteAddress, remoteKey, param);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }

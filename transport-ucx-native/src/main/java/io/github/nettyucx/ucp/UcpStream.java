@@ -25,7 +25,7 @@ public final class UcpStream {
      */
     public static long sendNbx(long endpoint, long buffer, long count, long param) {
         try {
-            return (long) UcpFunctions.STREAM_SEND_NBX.invokeExact(endpoint, buffer, count, param, 0L, 0L);
+            return (long) UcpFunctions.Streams.STREAM_SEND_NBX.invokeExact(endpoint, buffer, count, param, 0L, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -40,7 +40,8 @@ public final class UcpStream {
      */
     public static long receiveNbx(long endpoint, long buffer, long count, long lengthOut, long param) {
         try {
-            return (long) UcpFunctions.STREAM_RECV_NBX.invokeExact(endpoint, buffer, count, lengthOut, param, 0L);
+            return (long) UcpFunctions.Streams.STREAM_RECV_NBX.invokeExact(
+                    endpoint, buffer, count, lengthOut, param, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -53,7 +54,7 @@ public final class UcpStream {
      */
     public static int testReceive(long request, long lengthOut) {
         try {
-            return (byte) (long) UcpFunctions.STREAM_RECV_REQUEST_TEST.invokeExact(request, lengthOut, 0L);
+            return (byte) (long) UcpFunctions.Streams.STREAM_RECV_REQUEST_TEST.invokeExact(request, lengthOut, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -68,7 +69,7 @@ public final class UcpStream {
      */
     public static long receiveDataNb(long endpoint, long lengthOut) {
         try {
-            return (long) UcpFunctions.STREAM_RECV_DATA_NB.invokeExact(endpoint, lengthOut, 0L);
+            return (long) UcpFunctions.Streams.STREAM_RECV_DATA_NB.invokeExact(endpoint, lengthOut, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -77,7 +78,7 @@ public final class UcpStream {
     /** Gives back what {@link #receiveDataNb} returned; the endpoint must not have been closed. */
     public static void dataRelease(long endpoint, long data) {
         try {
-            long ignored = (long) UcpFunctions.STREAM_DATA_RELEASE.invokeExact(endpoint, data, 0L);
+            long ignored = (long) UcpFunctions.Streams.STREAM_DATA_RELEASE.invokeExact(endpoint, data, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -92,7 +93,8 @@ public final class UcpStream {
      */
     public static long workerPoll(long worker, long pollEndpoints, long max, int flags) {
         try {
-            return (long) UcpFunctions.STREAM_WORKER_POLL.invokeExact(worker, pollEndpoints, max, (long) flags, 0L, 0L);
+            return (long) UcpFunctions.Streams.STREAM_WORKER_POLL.invokeExact(
+                    worker, pollEndpoints, max, (long) flags, 0L, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }

@@ -24,7 +24,7 @@ public final class UcpTag {
      */
     public static long sendNbx(long endpoint, long buffer, long count, long tag, long param) {
         try {
-            return (long) UcpFunctions.TAG_SEND_NBX.invokeExact(endpoint, buffer, count, tag, param, 0L);
+            return (long) UcpFunctions.Messages.TAG_SEND_NBX.invokeExact(endpoint, buffer, count, tag, param, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -37,7 +37,7 @@ public final class UcpTag {
      */
     public static long sendSyncNbx(long endpoint, long buffer, long count, long tag, long param) {
         try {
-            return (long) UcpFunctions.TAG_SEND_SYNC_NBX.invokeExact(endpoint, buffer, count, tag, param, 0L);
+            return (long) UcpFunctions.Messages.TAG_SEND_SYNC_NBX.invokeExact(endpoint, buffer, count, tag, param, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -51,7 +51,7 @@ public final class UcpTag {
      */
     public static long receiveNbx(long worker, long buffer, long count, long tag, long tagMask, long param) {
         try {
-            return (long) UcpFunctions.TAG_RECV_NBX.invokeExact(worker, buffer, count, tag, tagMask, param);
+            return (long) UcpFunctions.Messages.TAG_RECV_NBX.invokeExact(worker, buffer, count, tag, tagMask, param);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -65,7 +65,7 @@ public final class UcpTag {
      */
     public static int testReceive(long request, long info) {
         try {
-            return (byte) (long) UcpFunctions.TAG_RECV_REQUEST_TEST.invokeExact(request, info, 0L);
+            return (byte) (long) UcpFunctions.Messages.TAG_RECV_REQUEST_TEST.invokeExact(request, info, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -83,8 +83,8 @@ public final class UcpTag {
         try {
             long flag = remove ? 1 : 0;
             return tagMask == 0
-                    ? (long) UcpFunctions.TAG_PROBE_ANY_NB.invokeExact(worker, tag, tagMask, flag, info, 0L)
-                    : (long) UcpFunctions.TAG_PROBE_NB.invokeExact(worker, tag, tagMask, flag, info, 0L);
+                    ? (long) UcpFunctions.Messages.TAG_PROBE_ANY_NB.invokeExact(worker, tag, tagMask, flag, info, 0L)
+                    : (long) UcpFunctions.Messages.TAG_PROBE_NB.invokeExact(worker, tag, tagMask, flag, info, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -98,7 +98,7 @@ public final class UcpTag {
      */
     public static long messageReceiveNbx(long worker, long buffer, long count, long message, long param) {
         try {
-            return (long) UcpFunctions.TAG_MSG_RECV_NBX.invokeExact(worker, buffer, count, message, param, 0L);
+            return (long) UcpFunctions.Messages.TAG_MSG_RECV_NBX.invokeExact(worker, buffer, count, message, param, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }

@@ -34,7 +34,7 @@ public final class UcpWorker implements AutoCloseable {
             long written = params.write(arena);
             // The transports read their settings.
             UcpFunctions.checkReading("Creating a worker",
-                    () -> UcpFunctions.call(UcpFunctions.WORKER_CREATE, context.address(), written, out.address()));
+                    UcpFunctions.Messages.WORKER_CREATE, context.address(), written, out.address());
             address = out.get(ValueLayout.JAVA_LONG, 0);
             context.retained();
         }
@@ -66,7 +66,7 @@ public final class UcpWorker implements AutoCloseable {
     /** As {@link #progress()}, on a plain address. Allocates nothing. */
     public static int progress(long worker) {
         try {
-            return (int) (long) UcpFunctions.WORKER_PROGRESS.invokeExact(worker, 0L, 0L);
+            return (int) (long) UcpFunctions.Messages.WORKER_PROGRESS.invokeExact(worker, 0L, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -86,7 +86,7 @@ public final class UcpWorker implements AutoCloseable {
     /** As {@link #arm()}, on a plain address. */
     public static int arm(long worker) {
         try {
-            return (byte) (long) UcpFunctions.WORKER_ARM.invokeExact(worker, 0L, 0L);
+            return (byte) (long) UcpFunctions.Messages.WORKER_ARM.invokeExact(worker, 0L, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -105,7 +105,7 @@ public final class UcpWorker implements AutoCloseable {
      */
     public static int signal(long worker) {
         try {
-            return (byte) (long) UcpFunctions.WORKER_SIGNAL.invokeExact(worker, 0L, 0L);
+            return (byte) (long) UcpFunctions.Messages.WORKER_SIGNAL.invokeExact(worker, 0L, 0L);
         } catch (Throwable e) {
             throw UcpFunctions.rethrow(e);
         }
@@ -116,7 +116,7 @@ public final class UcpWorker implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_INT);
             UcpFunctions.check("Asking a worker for its event file descriptor",
-                    UcpFunctions.WORKER_GET_EFD, address(), out.address(), 0);
+                    UcpFunctions.Messages.WORKER_GET_EFD, address(), out.address(), 0);
             int fd = out.get(ValueLayout.JAVA_INT, 0);
             if (fd < 0) {
                 // Release builds of UCX don't look whether the context has the feature.
@@ -135,7 +135,7 @@ public final class UcpWorker implements AutoCloseable {
      */
     public long flushNbx(long param) {
         assert address != 0;
-        return UcpFunctions.call(UcpFunctions.WORKER_FLUSH_NBX, address, param, 0);
+        return UcpFunctions.call(UcpFunctions.Messages.WORKER_FLUSH_NBX, address, param, 0);
     }
 
     /**
@@ -144,7 +144,7 @@ public final class UcpWorker implements AutoCloseable {
      * a thread of its own.
      */
     public void fence() throws UcxException {
-        UcpFunctions.check("Fencing a worker", UcpFunctions.WORKER_FENCE, address(), 0, 0);
+        UcpFunctions.check("Fencing a worker", UcpFunctions.Messages.WORKER_FENCE, address(), 0, 0);
     }
 
     /** The worker's address, for {@link #connect(byte[], EndpointErrorHandler)} on another worker in any process. */
@@ -153,7 +153,7 @@ public final class UcpWorker implements AutoCloseable {
         long workerAddress = attr.get(ValueLayout.JAVA_LONG, UcpLayouts.WorkerAttr.ADDRESS);
         long length = attr.get(ValueLayout.JAVA_LONG, UcpLayouts.WorkerAttr.ADDRESS_LENGTH);
         byte[] copy = NativeMemory.getBytes(workerAddress, length);
-        UcpFunctions.call(UcpFunctions.WORKER_RELEASE_ADDRESS, address, workerAddress, 0);
+        UcpFunctions.call(UcpFunctions.Messages.WORKER_RELEASE_ADDRESS, address, workerAddress, 0);
         return copy;
     }
 
@@ -177,7 +177,7 @@ public final class UcpWorker implements AutoCloseable {
         MemorySegment attr = Arena.ofAuto().allocate(UcpLayouts.WorkerAttr.SIZE, Long.BYTES);
         attr.set(ValueLayout.JAVA_LONG, UcpLayouts.WorkerAttr.FIELD_MASK, field);
         UcpFunctions.check("Asking a worker for its attributes",
-                UcpFunctions.WORKER_QUERY, address(), attr.address(), 0);
+                UcpFunctions.Messages.WORKER_QUERY, address(), attr.address(), 0);
         return attr;
     }
 
@@ -255,7 +255,7 @@ public final class UcpWorker implements AutoCloseable {
         long destroyed = address;
         address = 0;
         try {
-            UcpFunctions.call(UcpFunctions.WORKER_DESTROY, destroyed, 0, 0);
+            UcpFunctions.call(UcpFunctions.Messages.WORKER_DESTROY, destroyed, 0, 0);
         } finally {
             for (long handler : activeMessageHandlers) {
                 Upcalls.ActiveMessages.HANDLERS.unregister(handler);

@@ -20,9 +20,9 @@ final class Upcalls {
 
     static final UpcallRegistry<UcpEndpoint> ENDPOINTS = new UpcallRegistry<>();
 
-    /** {@code ucp_err_handler_cb_t}. */
+    /** {@code ucp_err_handler_cb_t}; of the last argument the lowest byte is the status. */
     static final long ENDPOINT_ERROR =
-            stub("endpointError", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_BYTE));
+            stub("endpointError", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_LONG));
 
     // Each stub has a shape of its own, which takes some milliseconds to make. So what few processes need is made by its
     // first use.
@@ -50,11 +50,11 @@ final class Upcalls {
     static void prepare() {
     }
 
-    private static void endpointError(long id, long address, byte status) {
+    private static void endpointError(long id, long address, long status) {
         try {
             UcpEndpoint endpoint = ENDPOINTS.get(id);
             if (endpoint != null) {
-                endpoint.failed(address, status);
+                endpoint.failed(address, (byte) status);
             }
         } catch (Throwable e) {
             log("An endpoint's error handler failed", e);
