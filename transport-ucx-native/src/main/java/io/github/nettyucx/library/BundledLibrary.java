@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.library;
 
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;
@@ -9,8 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.Optional;
 import java.util.zip.CRC32;
 
 /**
@@ -29,12 +29,31 @@ record BundledLibrary(UcxVersion version, String directoryName, List<BundledLibr
      *
      * @param name   path below the version's directory, with slashes
      * @param sha256 its digest
-     * @param source where to read it
+     * @param index  of the bundle
+     * @param path   relative to that
      */
-    record Entry(String name, byte[] sha256, URL source) {
+    record Entry(String name, byte[] sha256, URL index, String path) {
+
+        /** All of it. */
+        byte[] read() throws IOException, LibraryRejected {
+            try {
+                // Asked of the index's own place: to have a class loader look for each file takes long where it has many jars.
+                return readAll(source());
+            } catch (FileNotFoundException e) {
+                throw new LibraryRejected("is incomplete: " + index + " lists " + path, e);
+            }
+        }
+
+        /** With the handler of the index's, which no other way of making one has. */
+        @SuppressWarnings("deprecation")
+        URL source() throws IOException {
+            return new URL(index, path);
+        }
     }
 
-    private static final Pattern LINE = Pattern.compile("([0-9a-f]{64})  (\\d+\\.\\d+\\.\\d+)/((?:ucx/)?\\w[\\w.-]*)");
+    private static final int DIGEST_LENGTH = 64;
+    private static final String SEPARATOR = "  ";
+    private static final String SUBDIRECTORY = "ucx/";
 
     /** Looks for the bundle of this platform on the class path. */
     static BundledLibrary find(Platform platform, ClassLoader loader) throws LibraryRejected {
@@ -46,26 +65,40 @@ record BundledLibrary(UcxVersion version, String directoryName, List<BundledLibr
         }
         try {
             byte[] bytes = readAll(index);
-            UcxVersion version = null;
-            List<Entry> entries = new ArrayList<>();
-            for (String line : new String(bytes, StandardCharsets.UTF_8).lines().toList()) {
-                Matcher matcher = LINE.matcher(line);
-                URL source = matcher.matches()
-                        ? loader.getResource(root + matcher.group(2) + "/" + matcher.group(3))
-                        : null;
-                if (source == null) {
-                    throw new LibraryRejected("is incomplete: " + index + " lists " + line);
-                }
-                version = UcxVersion.parse(matcher.group(2)).orElseThrow();
-                entries.add(new Entry(matcher.group(3), HexFormat.of().parseHex(matcher.group(1)), source));
-            }
-            if (version == null) {
+            if (bytes.length == 0) {
                 throw new LibraryRejected("is incomplete: " + index + " is empty");
             }
+            UcxVersion version = null;
+            List<Entry> entries = new ArrayList<>();
+            for (String line : new String(bytes, StandardCharsets.UTF_8).split("\n")) {
+                int path = DIGEST_LENGTH + SEPARATOR.length();
+                int name = line.indexOf('/') + 1;
+                Optional<UcxVersion> said = name <= path || !line.startsWith(SEPARATOR, DIGEST_LENGTH) ? Optional.empty()
+                        : UcxVersion.parse(line.substring(path, name - 1));
+                if (said.isEmpty() || !isName(line.substring(name))) {
+                    throw new LibraryRejected("is damaged: " + index + " lists " + line);
+                }
+                version = said.get();
+                entries.add(new Entry(line.substring(name),
+                        HexFormat.of().parseHex(line, 0, DIGEST_LENGTH), index, line.substring(path)));
+            }
             return new BundledLibrary(version, "ucx-" + version + "-" + checksum(bytes), List.copyOf(entries));
-        } catch (IOException e) {
+        } catch (IOException | IllegalArgumentException e) {
             throw new LibraryRejected("cannot be read from " + index + ": " + e, e);
         }
+    }
+
+    /** One that leads nowhere else. */
+    private static boolean isName(String text) {
+        int begin = text.startsWith(SUBDIRECTORY) ? SUBDIRECTORY.length() : 0;
+        for (int i = begin; i < text.length(); i++) {
+            char c = text.charAt(i);
+            boolean word = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_';
+            if (!word && (i == begin || c != '.' && c != '-')) {
+                return false;
+            }
+        }
+        return begin < text.length();
     }
 
     /**
@@ -78,7 +111,7 @@ record BundledLibrary(UcxVersion version, String directoryName, List<BundledLibr
         return HexFormat.of().toHexDigits((int) crc.getValue());
     }
 
-    static byte[] readAll(URL source) throws IOException {
+    private static byte[] readAll(URL source) throws IOException {
         // No URL cache: a cached jar file would stay open, and would survive the replacement of the jar.
         var connection = source.openConnection();
         connection.setUseCaches(false);

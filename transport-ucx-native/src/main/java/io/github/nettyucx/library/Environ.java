@@ -8,10 +8,10 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -45,17 +45,18 @@ final class Environ {
             swap(environ.get().reinterpret(POINTER_SIZE), variables);
         }
         // Where the symbol is a copy that libc does not read, in a program that is linked in an unusual way.
-        variables.forEach((name, value) -> {
-            if (value != null && !value.equals(Libc.getenv(name))) {
-                Libc.setenv(name, value);
+        for (Map.Entry<String, String> variable : variables.entrySet()) {
+            String value = variable.getValue();
+            if (value != null && !value.equals(Libc.getenv(variable.getKey()))) {
+                Libc.setenv(variable.getKey(), value);
             }
-        });
+        }
     }
 
     private static void swap(MemorySegment environ, Map<String, String> variables) {
         List<Long> entries = new ArrayList<>();
         Map<String, String> missing = new LinkedHashMap<>(variables);
-        missing.values().removeIf(Objects::isNull);
+        missing.values().removeAll(Collections.singleton(null));
         for (long entry : entries((long) POINTER.getVolatile(environ, 0L))) {
             String name = nameOf(entry);
             String value = missing.remove(name);
@@ -65,7 +66,9 @@ final class Environ {
                 entries.add(entry);
             }
         }
-        missing.forEach((name, value) -> entries.add(newEntry(name, value)));
+        for (Map.Entry<String, String> variable : missing.entrySet()) {
+            entries.add(newEntry(variable.getKey(), variable.getValue()));
+        }
         entries.add(0L);
         MemorySegment list = Arena.global().allocate(JAVA_LONG, entries.size());
         for (int i = 0; i < entries.size(); i++) {

@@ -14,6 +14,7 @@ import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
@@ -99,7 +100,7 @@ record ExtractionDirectory(int user) {
     }
 
     private static void write(Path file, BundledLibrary.Entry entry) throws IOException, LibraryRejected {
-        byte[] contents = BundledLibrary.readAll(entry.source());
+        byte[] contents = entry.read();
         if (!Arrays.equals(Sha256.digest(contents), entry.sha256())) {
             throw new LibraryRejected("is damaged: the digest of " + entry.source() + " is not the one in the index");
         }
@@ -135,7 +136,7 @@ record ExtractionDirectory(int user) {
         }
         Set<PosixFilePermission> permissions =
                 Files.readAttributes(path, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS).permissions();
-        return permissions.stream().anyMatch(FORBIDDEN::contains) ? " can be written to by other users" : null;
+        return Collections.disjoint(permissions, FORBIDDEN) ? null : " can be written to by other users";
     }
 
     private static void delete(Path directory) {

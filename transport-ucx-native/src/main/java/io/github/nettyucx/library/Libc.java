@@ -93,7 +93,8 @@ final class Libc {
             if ((int) call(DLADDR, symbol.address(), info.address(), 0) == 0) {
                 return Optional.empty();
             }
-            return Optional.ofNullable(string(info.get(JAVA_LONG, 0))).map(Path::of);
+            String name = string(info.get(JAVA_LONG, 0));
+            return name == null ? Optional.empty() : Optional.of(Path.of(name));
         }
     }
 

@@ -66,7 +66,11 @@ final class LibrarySearch {
 
     private Optional<UcxLibrary> inProcess() {
         Optional<Path> present = LoadedUcx.path();
-        return present.flatMap(path -> attempt("process", path.toString(), () -> {
+        if (present.isEmpty()) {
+            return Optional.empty();
+        }
+        Path path = present.get();
+        return attempt("process", path.toString(), () -> {
             if (LoadedUcx.isOurs(path)) {
                 logger().log(Level.DEBUG, "UCX was loaded from {0} by another copy of this transport", path);
             } else {
@@ -74,7 +78,7 @@ final class LibrarySearch {
                         + " this transport sets before loading it has no effect: UCX may handle SIGSEGV in the JVM's place");
             }
             return LoadedUcx.adopt(path, "process");
-        }));
+        });
     }
 
     private Optional<UcxLibrary> systemOrBundled() {

@@ -10,7 +10,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** UCX's libraries inside the process: which are there, and opening them. */
+/**
+ * UCX's libraries inside the process: which are there, and opening them.
+ *
+ * <p>As all that is called while a first connection waits, it has few lambdas: the virtual machine makes a class for each.
+ */
 final class LoadedUcx {
     /** A function of libucp, and one of each UCX library that it needs. */
     private static final List<String> ONE_SYMBOL_OF_EACH =
@@ -21,8 +25,12 @@ final class LoadedUcx {
 
     /** The libucp that is in the process already, whoever loaded it, or the one beside a libucs that is. */
     static Optional<Path> path() {
-        return loadedFile(SystemPlaces.SONAME, "ucp_get_version")
-                .or(() -> loadedFile("libucs.so.0", "ucs_status_string").map(LoadedUcx::ucpBeside));
+        Optional<Path> libucp = loadedFile(SystemPlaces.SONAME, "ucp_get_version");
+        if (libucp.isPresent()) {
+            return libucp;
+        }
+        Optional<Path> libucs = loadedFile("libucs.so.0", "ucs_status_string");
+        return libucs.isEmpty() ? libucs : Optional.of(ucpBeside(libucs.get()));
     }
 
     /**
@@ -100,10 +108,12 @@ final class LoadedUcx {
      */
     private static void requireOwnSiblings(Path library, MemorySegment handle) throws LibraryRejected {
         for (String symbol : ONE_SYMBOL_OF_EACH) {
-            Path sibling = Libc.dlsym(handle, symbol).flatMap(Libc::fileOf)
-                    .orElseThrow(() -> new LibraryRejected("has no " + symbol));
-            if (!directory(sibling).equals(directory(library))) {
-                throw new LibraryRejected("was bound to " + sibling + " of another installation; start the JVM with"
+            Optional<Path> sibling = fileOf(handle, symbol);
+            if (sibling.isEmpty()) {
+                throw new LibraryRejected("has no " + symbol);
+            }
+            if (!directory(sibling.get()).equals(directory(library))) {
+                throw new LibraryRejected("was bound to " + sibling.get() + " of another installation; start the JVM with"
                         + " LD_LIBRARY_PATH=" + library.getParent() + ", or name another library");
             }
         }
@@ -127,21 +137,34 @@ final class LoadedUcx {
     }
 
     private static UcxVersion version(MemorySegment handle) throws LibraryRejected {
-        MemorySegment function = Libc.dlsym(handle, "ucp_get_version_string")
-                .orElseThrow(() -> new LibraryRejected("has no ucp_get_version_string"));
-        String text = Libc.stringOf(function);
-        return UcxVersion.parse(text == null ? "" : text)
-                .orElseThrow(() -> new LibraryRejected("calls its version " + text));
+        Optional<MemorySegment> function = Libc.dlsym(handle, "ucp_get_version_string");
+        if (function.isEmpty()) {
+            throw new LibraryRejected("has no ucp_get_version_string");
+        }
+        String text = Libc.stringOf(function.get());
+        Optional<UcxVersion> version = UcxVersion.parse(text == null ? "" : text);
+        if (version.isEmpty()) {
+            throw new LibraryRejected("calls its version " + text);
+        }
+        return version.get();
     }
 
     private static Optional<Path> loadedFile(String soname, String symbol) {
         Optional<MemorySegment> handle = Libc.dlopenLoaded(soname);
+        if (handle.isEmpty()) {
+            return Optional.empty();
+        }
         try {
-            return handle.flatMap(h -> Libc.dlsym(h, symbol)).flatMap(Libc::fileOf);
+            return fileOf(handle.get(), symbol);
         } finally {
             // Gives back the reference that asking took.
-            handle.ifPresent(Libc::dlclose);
+            Libc.dlclose(handle.get());
         }
+    }
+
+    private static Optional<Path> fileOf(MemorySegment handle, String symbol) {
+        Optional<MemorySegment> found = Libc.dlsym(handle, symbol);
+        return found.isEmpty() ? Optional.empty() : Libc.fileOf(found.get());
     }
 
     private static Path ucpBeside(Path libucs) {

@@ -115,7 +115,12 @@ public final class UcxEnvironment {
 
     /** {@code UCX_HOME} says where a UCX is, and means nothing to UCX itself, which would call it unused. */
     static boolean hasSettings(Set<String> environment) {
-        return environment.stream().anyMatch(name -> name.startsWith("UCX_") && !name.equals("UCX_HOME"));
+        for (String name : environment) {
+            if (name.startsWith("UCX_") && !name.equals("UCX_HOME")) {
+                return true;
+            }
+        }
+        return false;
     }
 
     static List<Setting> settings(UcxVersion version, boolean rdma, boolean userSettings) {

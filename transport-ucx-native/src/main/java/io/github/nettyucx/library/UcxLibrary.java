@@ -120,7 +120,12 @@ public final class UcxLibrary {
      * @return what the action returned
      */
     public static <T> T withNumericLocaleC(Supplier<T> action) {
-        return onPlatformThread(() -> Libc.withNumericLocaleC(action::get));
+        return Thread.currentThread().isVirtual() ? onPlatformThread(() -> inNumericLocaleC(action))
+                : inNumericLocaleC(action);
+    }
+
+    private static <T> T inNumericLocaleC(Supplier<T> action) {
+        return Libc.withNumericLocaleC(action::get);
     }
 
     @Override

@@ -2,8 +2,6 @@
 package io.github.nettyucx.library;
 
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * A release of UCX.
@@ -18,7 +16,8 @@ public record UcxVersion(int major, int minor, int release) implements Comparabl
      */
     public static final UcxVersion MINIMUM = new UcxVersion(1, 16, 0);
 
-    private static final Pattern FORMAT = Pattern.compile("(\\d{1,4})\\.(\\d{1,4})\\.(\\d{1,4})(?:\\D.*)?");
+    private static final int NUMBERS = 3;
+    private static final int MAX_DIGITS = 4;
 
     /**
      * Reads a version as {@code ucp_get_version_string()} gives it, such as {@code 1.22.0}; a suffix is ignored.
@@ -27,12 +26,28 @@ public record UcxVersion(int major, int minor, int release) implements Comparabl
      * @return the version, or nothing when the text isn't one
      */
     public static Optional<UcxVersion> parse(String text) {
-        Matcher matcher = FORMAT.matcher(text);
-        if (!matcher.matches()) {
-            return Optional.empty();
+        // Not by a pattern: it is asked for while a first connection waits.
+        int[] numbers = new int[NUMBERS];
+        int end = 0;
+        for (int i = 0; i < NUMBERS; i++) {
+            int begin = i == 0 ? 0 : end + 1;
+            if (i > 0 && (end == text.length() || text.charAt(end) != '.')) {
+                return Optional.empty();
+            }
+            end = begin;
+            while (end < text.length() && isDigit(text.charAt(end)) && end - begin < MAX_DIGITS) {
+                numbers[i] = 10 * numbers[i] + text.charAt(end++) - '0';
+            }
+            if (end == begin) {
+                return Optional.empty();
+            }
         }
-        return Optional.of(new UcxVersion(Integer.parseInt(matcher.group(1)), Integer.parseInt(matcher.group(2)),
-                Integer.parseInt(matcher.group(3))));
+        return end < text.length() && isDigit(text.charAt(end)) ? Optional.empty()
+                : Optional.of(new UcxVersion(numbers[0], numbers[1], numbers[2]));
+    }
+
+    private static boolean isDigit(char c) {
+        return c >= '0' && c <= '9';
     }
 
     /** Whether this release is {@link #MINIMUM} or later. */

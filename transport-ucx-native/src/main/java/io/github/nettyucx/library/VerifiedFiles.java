@@ -13,6 +13,7 @@ import java.util.HexFormat;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A note about files that have been compared with their digests: what the kernel said about them at that time. As long
@@ -60,7 +61,12 @@ final class VerifiedFiles {
                 Files.readAttributes(file, "unix:dev,ino,size,lastModifiedTime,ctime", LinkOption.NOFOLLOW_LINKS);
         return String.join(" ", HexFormat.of().formatHex(entry.sha256()), entry.name(), attributes.get("dev").toString(),
                 attributes.get("ino").toString(), attributes.get("size").toString(),
-                attributes.get("lastModifiedTime").toString(), attributes.get("ctime").toString());
+                nanos(attributes.get("lastModifiedTime")), nanos(attributes.get("ctime")));
+    }
+
+    /** Its own text would have the JDK load a dozen classes of {@code java.time}. */
+    private static String nanos(Object time) {
+        return Long.toString(((FileTime) time).to(TimeUnit.NANOSECONDS));
     }
 
     /** Whether the file is as it was when it was compared. */
