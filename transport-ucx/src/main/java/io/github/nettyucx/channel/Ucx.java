@@ -87,7 +87,7 @@ public final class Ucx {
     /** Has what connections need made ready in the background, at most once, as far as the transport can be used. */
     static void prepare() {
         if (UNUSABLE_CAUSE == null) {
-            LoopLanes.prepare(SystemPropertyUtil.get(ConfiguredDefaults.LANES_PROPERTY));
+            LoopLanes.prepare(SystemPropertyUtil.get(ConfiguredDefaults.LANES_PROPERTY), new FirstConnection());
         }
     }
 

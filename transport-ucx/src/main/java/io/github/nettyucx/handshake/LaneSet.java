@@ -22,7 +22,11 @@ public final class LaneSet {
 
     private LaneSet(List<LaneKind> kinds) {
         this.kinds = kinds;
-        this.mask = kinds.stream().mapToInt(LaneKind::bit).sum();
+        int bits = 0;
+        for (LaneKind kind : kinds) {
+            bits |= kind.bit();
+        }
+        mask = bits;
     }
 
     /**

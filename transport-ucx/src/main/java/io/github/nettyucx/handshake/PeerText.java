@@ -46,7 +46,10 @@ final class PeerText {
      */
     static String printable(String text) {
         StringBuilder shown = new StringBuilder();
-        text.codePoints().forEach(point -> shown.appendCodePoint(isPrintable(point) ? point : '?'));
+        for (int i = 0, point; i < text.length(); i += Character.charCount(point)) {
+            point = text.codePointAt(i);
+            shown.appendCodePoint(isPrintable(point) ? point : '?');
+        }
         return shown.toString();
     }
 

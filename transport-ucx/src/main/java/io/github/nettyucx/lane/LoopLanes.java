@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * The lanes of one event loop: what it moves bytes with, and the links that it has to peers. Only the loop's thread
@@ -94,8 +95,19 @@ public final class LoopLanes implements AutoCloseable {
      *
      * @param lanes as {@link LaneSet#parse} takes them; {@code null} for the default. Of what is wrong with them channels
      *              complain
+     * @param last  what is done when UCX is ready, if there is one
      */
-    public static void prepare(String lanes) {
+    public static void prepare(String lanes, Runnable last) {
+        // No lambda: the virtual machine would make a class for it before anything is begun.
+        Preparation.begin(new Supplier<>() {
+            @Override
+            public List<LinkKind> get() {
+                return kinds(lanes);
+            }
+        }, last);
+    }
+
+    private static List<LinkKind> kinds(String lanes) {
         List<LinkKind> kinds = new ArrayList<>();
         try {
             for (LaneKind lane : (lanes == null ? LaneSet.DEFAULT : LaneSet.parse(lanes)).kinds()) {
@@ -106,7 +118,7 @@ public final class LoopLanes implements AutoCloseable {
         } catch (IllegalArgumentException e) {
             kinds.clear();
         }
-        Preparation.begin(kinds);
+        return kinds;
     }
 
     /** Loads UCX if one of these lanes needs it. */

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -116,8 +117,11 @@ public final class Link implements LinkPort, EndpointErrorHandler {
             return List.of();
         }
         try {
-            return ucp.transports().stream().map(transport -> transport.device().isEmpty() ? transport.name()
-                    : transport.name() + '/' + transport.device()).distinct().toList();
+            Set<String> names = new LinkedHashSet<>();
+            for (UcpEndpoint.Transport transport : ucp.transports()) {
+                names.add(transport.device().isEmpty() ? transport.name() : transport.name() + '/' + transport.device());
+            }
+            return List.copyOf(names);
         } catch (IOException e) {
             return List.of();
         }

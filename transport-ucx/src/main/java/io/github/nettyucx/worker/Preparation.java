@@ -10,10 +10,11 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
 /**
  * Makes ready what the first connection needs, in a thread of its own, which ends with that: the calls of the kernel's
- * sockets, then UCX's library, its calls, and its contexts. In a JVM that has just started this takes some hundred
+ * sockets, then UCX's library, its contexts and calls, and last the classes of a connection. In a JVM that has just started this takes some hundred
  * milliseconds, and RDMA devices take long to open. An event loop would keep its other channels waiting meanwhile, and a
  * peer that waits for an answer. Who needs something before it is ready waits for the rest of it.
  */
@@ -27,9 +28,10 @@ public final class Preparation {
     /**
      * Begins, if nobody has yet. Any thread may call; never fails.
      *
-     * @param kinds what connections may use of UCX; nothing if they may not use it
+     * @param kinds what connections may use of UCX; nothing if they may not use it. Asked for in the thread that prepares
+     * @param last  what is done there when UCX is ready, if it may be used
      */
-    public static void begin(List<LinkKind> kinds) {
+    public static void begin(Supplier<List<LinkKind>> kinds, Runnable last) {
         if (begun.get() || !begun.compareAndSet(false, true)) {
             return;
         }
@@ -38,7 +40,7 @@ public final class Preparation {
                     .start(new Runnable() {
                         @Override
                         public void run() {
-                            prepare(kinds);
+                            prepare(kinds, last);
                         }
                     });
         } catch (OutOfMemoryError e) {
@@ -46,15 +48,16 @@ public final class Preparation {
         }
     }
 
-    private static void prepare(List<LinkKind> kinds) {
+    private static void prepare(Supplier<List<LinkKind>> kinds, Runnable last) {
         try {
             SocketBinding.prepare();
             boolean usable = false;
-            for (LinkKind kind : kinds) {
+            for (LinkKind kind : kinds.get()) {
                 usable |= UcxRuntime.unavailability(kind) == null;
             }
             if (usable) {
                 UcpBinding.prepare();
+                last.run();
                 tell(UcxLibrary.load());
             }
         } catch (Throwable e) {
