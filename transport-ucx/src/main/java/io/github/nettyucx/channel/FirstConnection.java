@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
-import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.PooledByteBufAllocator;
-import io.netty.buffer.Unpooled;
+import io.netty.buffer.ByteBuf;
 
 import java.util.List;
 
@@ -53,25 +51,48 @@ final class FirstConnection implements Runnable {
                     BufferAddress EndpointListener EndpointPort InFlight Link Link$State LinkPort MessageSink
                     Orphans Polled ProgressEngine$WorkerKey ReceiveBuffer RegisteredMemory WatchedSockets$Watch"""));
 
-    private static final int PAGE = 8 * 1024;
-    private static final int FRAME = 512;
+    /** Netty's, which differ between its releases. */
+    private static final String BUFFERS = """
+            AbstractByteBufAllocator$1 AbstractDerivedByteBuf AbstractPooledDerivedByteBuf
+            AbstractReferenceCountedByteBuf$1 AbstractUnpooledSlicedByteBuf AbstractUnsafeSwappedByteBuf
+            DuplicatedByteBuf FixedCompositeByteBuf HeapByteBufUtil IntPriorityQueue LongLongHashMap PoolArena$1
+            PoolArena$DirectArena PoolArena$SizeClass PoolChunk PoolChunkList PoolChunkMetric PoolSubpage
+            PoolThreadCache PoolThreadCache$1 PoolThreadCache$FreeOnFinalize PoolThreadCache$MemoryRegionCache
+            PoolThreadCache$MemoryRegionCache$1 PoolThreadCache$MemoryRegionCache$Entry
+            PoolThreadCache$NormalMemoryRegionCache PoolThreadCache$SubPageMemoryRegionCache
+            PooledByteBufAllocator PooledDuplicatedByteBuf PooledSlicedByteBuf PooledUnsafeDirectByteBuf
+            PooledUnsafeDirectByteBuf$1 ReadOnlyByteBuf ReadOnlyByteBufferBuf ReadOnlyUnsafeDirectByteBuf
+            SizeClasses SwappedByteBuf Unpooled UnpooledByteBufAllocator
+            UnpooledByteBufAllocator$InstrumentedUnpooledDirectByteBuf
+            UnpooledByteBufAllocator$InstrumentedUnpooledHeapByteBuf
+            UnpooledByteBufAllocator$InstrumentedUnpooledUnsafeDirectByteBuf
+            UnpooledByteBufAllocator$InstrumentedUnpooledUnsafeHeapByteBuf
+            UnpooledByteBufAllocator$InstrumentedUnpooledUnsafeNoCleanerDirectByteBuf
+            UnpooledByteBufAllocator$UnpooledByteBufAllocatorMetric UnpooledDuplicatedByteBuf
+            UnpooledSlicedByteBuf UnpooledUnsafeNoCleanerDirectByteBuf UnreleasableByteBuf UnsafeByteBufUtil
+            UnsafeDirectSwappedByteBuf WrappedUnpooledUnsafeDirectByteBuf""";
 
     @Override
     public void run() {
         ClassLoader loader = FirstConnection.class.getClassLoader();
         for (Room room : ROOMS) {
-            for (String name : room.classes.split("\\s+")) {
-                load(OURS + room.name + '.' + name, loader);
-            }
+            load(OURS + room.name, room.classes, loader);
         }
-        loadBuffers();
+        // A copy of Netty has packages of other names.
+        load(ByteBuf.class.getPackageName(), BUFFERS, ByteBuf.class.getClassLoader());
+    }
+
+    private static void load(String room, String classes, ClassLoader loader) {
+        for (String name : classes.split("\\s+")) {
+            loadOne(room + '.' + name, loader);
+        }
     }
 
     /**
-     * The class is verified, which takes about as long as to load it. It is not initialized: two threads that initialize two
-     * classes may each wait for the other.
+     * The class is verified, which takes about as long as to load it. It is not initialized: that is for who uses it, and two
+     * threads that initialize two classes may each wait for the other.
      */
-    static Class<?> load(String name, ClassLoader loader) {
+    static Class<?> loadOne(String name, ClassLoader loader) {
         try {
             Class<?> loaded = Class.forName(name, false, loader);
             // Has the virtual machine link it.
@@ -80,14 +101,6 @@ final class FirstConnection implements Runnable {
         } catch (ClassNotFoundException | LinkageError e) {
             // Who needs it finds out for himself.
             return null;
-        }
-    }
-
-    /** Netty's classes have other names in some of its copies; so they are used. Not with memory that loops share. */
-    private static void loadBuffers() {
-        Unpooled.directBuffer(FRAME, FRAME).release();
-        if (ByteBufAllocator.DEFAULT instanceof PooledByteBufAllocator) {
-            new PooledByteBufAllocator(true, 0, 1, PAGE, 0, 0, 0, false).directBuffer(FRAME).release();
         }
     }
 }

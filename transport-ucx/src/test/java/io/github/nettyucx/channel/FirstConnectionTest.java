@@ -17,7 +17,7 @@ class FirstConnectionTest {
         for (FirstConnection.Room room : FirstConnection.ROOMS) {
             for (String name : room.classes().split("\\s+")) {
                 String full = "io.github.nettyucx." + room.name() + '.' + name;
-                assertNotNull(FirstConnection.load(full, FirstConnection.class.getClassLoader()), full);
+                assertNotNull(FirstConnection.loadOne(full, FirstConnection.class.getClassLoader()), full);
                 assertTrue(seen.add(full), full + " stands there twice");
             }
         }
