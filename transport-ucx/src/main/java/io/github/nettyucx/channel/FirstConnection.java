@@ -41,7 +41,7 @@ final class FirstConnection implements Runnable {
             new Room("socket", """
                     SocketAddresses"""),
             new Room("ucp", """
-                    EndpointErrorHandler NativeMemory UcpEndpoint UcpEndpoint$Transport UcpEndpointParams UcpRequest
+                    EndpointErrorHandler UcpEndpoint UcpEndpoint$Transport UcpEndpointParams UcpRequest
                     UcpRequestParam UcpTag UcpWorker UcpWorkerParams UcsThreadMode UpcallRegistry$Entry"""),
             new Room("wire", """
                     Connection Connection$State ConnectionListener Inbound Inbound$Allocation Inbound$State
