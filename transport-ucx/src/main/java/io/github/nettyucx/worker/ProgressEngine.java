@@ -136,9 +136,9 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
 
     private Worker newWorker(LinkKind kind, String role) throws IOException {
         String full = name + '/' + kind.name().toLowerCase(java.util.Locale.ROOT) + '/' + role;
-        Worker worker = new Worker(this, full, kind, UcxRuntime.newWorker(kind, full), registered(kind));
+        Worker worker = new Worker(this, full, UcxRuntime.newWorker(kind, full), registered(kind));
         try {
-            sockets.watch(worker);
+            epoll.add(worker.eventFd(), Epoll.IN, WatchedSockets.NONE);
         } catch (Throwable t) {
             worker.close();
             throw t;
@@ -166,7 +166,11 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         rest.remove(worker);
         workers = rest.toArray(new Worker[0]);
         current.values().remove(worker);
-        sockets.unwatch(worker);
+        try {
+            epoll.remove(worker.eventFd());
+        } catch (IOException e) {
+            logger.warn("Failed to stop watching a worker's descriptor.", e);
+        }
         worker.close();
         counters.increment(WorkerCounter.WORKERS_DESTROYED);
     }
