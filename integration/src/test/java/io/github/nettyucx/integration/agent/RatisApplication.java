@@ -11,6 +11,7 @@ import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.rpc.SupportedRpcType;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerConfigKeys;
@@ -31,6 +32,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAccumulator;
 import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 
@@ -45,7 +47,8 @@ public final class RatisApplication {
 
     private static final RaftGroupId GROUP = RaftGroupId.valueOf(UUID.fromString("02511d47-d67c-49a3-9011-abb3109a44c1"));
     private static final int ENTRY = 200;
-    private static final int OUTSTANDING = 64;
+    /** So many requests at most wait for their answers. */
+    static final int OUTSTANDING = 64;
     private static final int SECONDS = 90;
     /** Whoever waits for the end sees that it goes on. */
     private static final int PROGRESS = 1_000;
@@ -113,24 +116,41 @@ public final class RatisApplication {
         return ByteString.copyFrom(ByteBuffer.wrap(bytes).putInt(number).rewind());
     }
 
+    /** A leader that is killed after PAUSE entries has nothing unanswered but some of the next ones. */
+    private static boolean isAtTheSeam(int number, int pause) {
+        return number > pause && number <= pause + 4 * OUTSTANDING;
+    }
+
     private static void exercise(SupportedRpcType rpc, String ports, int entries, int pause) throws Exception {
         try (RaftClient client = RaftClient.newBuilder().setProperties(properties(rpc)).setRaftGroup(group(ports)).build()) {
             BitSet acknowledged = new BitSet(entries);
+            List<RaftPeerId> leaders = new ArrayList<>();
+            LongAccumulator slowest = new LongAccumulator(Math::max, 0);
+            LongAccumulator slowestElsewhere = new LongAccumulator(Math::max, 0);
             long longest = each("writes", 0, number -> number < entries, number -> client.async().send(Message.valueOf(entry(number))),
-                    (number, reply) -> {
+                    (number, reply, millis) -> {
                         acknowledged.set(number);
+                        slowest.accumulate(millis);
+                        if (!isAtTheSeam(number, pause)) {
+                            slowestElsewhere.accumulate(millis);
+                        }
+                        if (leaders.isEmpty() || !leaders.getLast().equals(reply.getServerId())) {
+                            leaders.add(reply.getServerId());
+                        }
                         if (number == pause) {
                             System.out.println("leader " + reply.getServerId());
                         }
                     }).longest;
             System.out.println("longest wait millis " + TimeUnit.NANOSECONDS.toMillis(longest));
+            System.out.println("answered by " + leaders.size() + " in turn, the slowest in " + slowest + " ms, elsewhere in "
+                    + slowestElsewhere + " ms");
             System.out.println(check(client, entries, acknowledged));
         }
         System.out.println("client done");
     }
 
     private interface Answered {
-        void answered(int number, RaftClientReply reply);
+        void answered(int number, RaftClientReply reply, long millis);
     }
 
     /**
@@ -164,10 +184,11 @@ public final class RatisApplication {
                 System.out.println(what + " so far " + number);
             }
             int sent = number;
+            long sentAt = System.nanoTime();
             request.apply(number).whenComplete((reply, cause) -> {
                 if (cause == null && reply.isSuccess()) {
                     synchronized (failed) {
-                        answered.answered(sent, reply);
+                        answered.answered(sent, reply, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - sentAt));
                     }
                 } else {
                     failed.incrementAndGet();
@@ -199,9 +220,9 @@ public final class RatisApplication {
     /** Writes for that long, and reads for that long what there is. @return how many entries there are then */
     private static int measure(RaftClient client, int entries, int millis, String what) throws Exception {
         Requests writes = each("writes", entries, lasts(millis), number -> client.async().send(Message.valueOf(entry(number))),
-                (_, _) -> { });
+                (_, _, _) -> { });
         Requests reads = each("reads", 0, lasts(millis),
-                number -> client.async().sendReadOnly(RatisEntries.request(number % writes.next)), (_, _) -> { });
+                number -> client.async().sendReadOnly(RatisEntries.request(number % writes.next)), (_, _, _) -> { });
         System.out.println(what + " " + writes.perSecond + " " + reads.perSecond);
         return writes.next;
     }
@@ -217,10 +238,11 @@ public final class RatisApplication {
     private static String check(RaftClient client, int entries, BitSet acknowledged) throws Exception {
         RatisEntries.Summary summary = RatisEntries.Summary.of(
                 client.io().sendReadOnly(RatisEntries.summaryRequest()).getMessage().getContent());
-        System.out.println("order " + summary);
+        System.out.println("order displaced " + summary.displaced() + " after " + summary.breakAfter() + " with "
+                + summary.breakWith() + " until " + summary.breakUntil());
         ByteString[] found = new ByteString[entries];
         each("reads", 0, number -> number < entries, number -> client.async().sendReadOnly(RatisEntries.request(number)),
-                (number, reply) -> found[number] = reply.getMessage().getContent());
+                (number, reply, _) -> found[number] = reply.getMessage().getContent());
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
         int lost = 0;
         for (int number = 0; number < entries; number++) {

@@ -25,17 +25,19 @@ final class RatisEntries extends BaseStateMachine {
      * @param displaced    how many did not come directly after the one before them
      * @param breakAfter   the number before the first of these, or -1
      * @param breakWith    its own number, or -1
+     * @param breakUntil   the number of the last of these, or -1
      */
-    record Summary(int entries, int twice, int displaced, int breakAfter, int breakWith) {
+    record Summary(int entries, int twice, int displaced, int breakAfter, int breakWith, int breakUntil) {
 
         static Summary of(ByteString bytes) {
             ByteBuffer numbers = bytes.asReadOnlyByteBuffer();
-            return new Summary(numbers.getInt(), numbers.getInt(), numbers.getInt(), numbers.getInt(), numbers.getInt());
+            return new Summary(numbers.getInt(), numbers.getInt(), numbers.getInt(), numbers.getInt(), numbers.getInt(),
+                    numbers.getInt());
         }
 
         private ByteString bytes() {
-            return ByteString.copyFrom(ByteBuffer.allocate(5 * Integer.BYTES).putInt(entries).putInt(twice).putInt(displaced)
-                    .putInt(breakAfter).putInt(breakWith).flip());
+            return ByteString.copyFrom(ByteBuffer.allocate(6 * Integer.BYTES).putInt(entries).putInt(twice).putInt(displaced)
+                    .putInt(breakAfter).putInt(breakWith).putInt(breakUntil).flip());
         }
     }
 
@@ -46,6 +48,7 @@ final class RatisEntries extends BaseStateMachine {
     private int displaced;
     private int breakAfter = -1;
     private int breakWith = -1;
+    private int breakUntil = -1;
 
     static Message request(int number) {
         return Message.valueOf(ByteString.copyFrom(ByteBuffer.allocate(Integer.BYTES).putInt(number).flip()));
@@ -77,6 +80,7 @@ final class RatisEntries extends BaseStateMachine {
         int number = entry.asReadOnlyByteBuffer().getInt();
         if (number != last + 1) {
             displaced++;
+            breakUntil = number;
             if (breakWith < 0) {
                 breakAfter = last;
                 breakWith = number;
@@ -92,7 +96,7 @@ final class RatisEntries extends BaseStateMachine {
     public synchronized CompletableFuture<Message> query(Message request) {
         int number = request.getContent().asReadOnlyByteBuffer().getInt();
         ByteString answer = number == SUMMARY
-                ? new Summary(entries.size(), twice, displaced, breakAfter, breakWith).bytes()
+                ? new Summary(entries.size(), twice, displaced, breakAfter, breakWith, breakUntil).bytes()
                 : entries.getOrDefault(number, ByteString.EMPTY);
         return CompletableFuture.completedFuture(Message.valueOf(answer));
     }
