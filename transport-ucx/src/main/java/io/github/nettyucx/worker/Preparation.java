@@ -15,8 +15,9 @@ import java.util.function.Supplier;
 /**
  * Makes ready what the first connection needs, in a thread of its own, which ends with that: the calls of the kernel's
  * sockets, then UCX's library, its contexts and calls, and last the classes of a connection. In a JVM that has just
- * started this takes some hundred milliseconds, and RDMA devices take long to open. An event loop would keep its other channels waiting meanwhile, and a
- * peer that waits for an answer. Who needs something before it is ready waits for the rest of it.
+ * started this takes some hundred milliseconds, and RDMA devices take long to open. An event loop would keep its other
+ * channels waiting meanwhile, and a peer that waits for an answer. Who needs something before it is ready waits for the
+ * rest of it.
  */
 public final class Preparation {
 
