@@ -20,6 +20,11 @@ final class NextSegment {
     /** Of the file until it gets its own name. A process that is killed may leave it. */
     static final String NAME = "next";
     private static final int PIECE = 256 << 10;
+    /**
+     * There it is enough that the system has found memory. Elsewhere that would be the disk's blocks, and an append would
+     * still have to find memory for them.
+     */
+    private static final String MEMORY = "tmpfs";
     private static final Executor THREAD = Executors.newSingleThreadExecutor(
             Thread.ofPlatform().daemon().name("log-next-segment").factory());
 
@@ -49,14 +54,16 @@ final class NextSegment {
             channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
                     StandardOpenOption.READ, StandardOpenOption.WRITE);
             var zeros = ByteBuffer.allocateDirect(Math.min(PIECE, capacity));
+            var isMemory = Files.getFileStore(file).type().equals(MEMORY);
             for (var at = 0; at < capacity && !closed;) {
-                at += channel.write(zeros.clear().limit(Math.min(zeros.capacity(), capacity - at)), at);
+                var length = Math.min(zeros.capacity(), capacity - at);
+                at += isMemory && Room.find(file, at, length) ? length : channel.write(zeros.clear().limit(length), at);
             }
             if (!closed) {
                 durability.persist(channel);
                 return channel;
             }
-        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+        } catch (IOException | RuntimeException | LinkageError | OutOfMemoryError e) {
             // Whoever appends will be told why, if the system cannot do that either.
         }
         discard(channel);

@@ -14,6 +14,9 @@ import java.util.Locale;
  * one process at a time.
  */
 public final class PartitionLog implements AutoCloseable {
+    /** When such a part of a segment has been written the next one is made. */
+    private static final int EARLY = 8;
+
     private final Path directory;
     private final int capacity;
     private final Durability durability;
@@ -97,7 +100,7 @@ public final class PartitionLog implements AutoCloseable {
      */
     public void append(ByteBuffer records) throws IOException {
         active().append(records, durability);
-        if (active().size() > active().capacity() / 2) {
+        if (active().size() > active().capacity() / EARLY) {
             next.prepare();
         }
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
@@ -61,12 +62,30 @@ class NextSegmentTest {
     @ParameterizedTest
     @EnumSource(Durability.class)
     void itIsFullOfZerosAndMadeOnce(Durability durability) throws Exception {
+        assertMadeOnce(durability);
+    }
+
+    /** The system finds the memory; nothing is written. */
+    @ParameterizedTest
+    @EnumSource(Durability.class)
+    void theSameInMemory(Durability durability) throws Exception {
+        assumeTrue(RoomTest.isThereMemory(), "there is no file system in memory here");
+        directory = Files.createTempDirectory(RoomTest.MEMORY, "log");
+        try {
+            assertMadeOnce(durability);
+        } finally {
+            Files.delete(directory);
+        }
+    }
+
+    private void assertMadeOnce(Durability durability) throws IOException, InterruptedException {
         var next = new NextSegment(directory, 600 << 10, durability);
         assertNull(next.take());
         next.prepare();
         next.prepare();
         try (var made = take(next)) {
             assertEquals(600 << 10, made.size());
+            assertTrue(RoomTest.bytesFound(next()) >= 600 << 10);
             assertEquals(-1, ByteBuffer.wrap(Files.readAllBytes(next())).mismatch(ByteBuffer.allocate(600 << 10)));
             assertNull(next.take());
         }
