@@ -67,7 +67,8 @@ public abstract class PairCommand extends ExampleCommand {
         try (running) {
             Runtime.getRuntime().addShutdownHook(new Thread(atExit, "stop-server"));
             if (child) {
-                ParentProcess.onceGone(running::stop);
+                // Whatever that process writes asks how things are here.
+                ParentProcess.onceGone(running::stop, _ -> System.err.println(running.describe()));
             }
             LocalPair.reportListening(running.address());
             running.awaitStop();

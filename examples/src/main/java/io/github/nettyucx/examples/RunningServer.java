@@ -11,6 +11,11 @@ public interface RunningServer extends AutoCloseable {
 
     void awaitStop() throws InterruptedException;
 
+    /** What it is about, for who looks for the reason of something. Within some seconds. */
+    default String describe() {
+        return "serves " + address();
+    }
+
     /** Closes all connections in an orderly way. */
     @Override
     void close();

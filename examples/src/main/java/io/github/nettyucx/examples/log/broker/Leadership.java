@@ -45,6 +45,7 @@ final class Leadership implements CommitRule {
 
     /** How often one looks whether Raft has chosen another leader; its own messages about that come from many threads. */
     private static final long TICK_MILLIS = 50;
+    private static final long ANSWER_SECONDS = 3;
 
     private final ClusterSettings cluster;
     private final BrokerSettings settings;
@@ -407,6 +408,15 @@ final class Leadership implements CommitRule {
                 done.accept(null, e);
             }
         });
+    }
+
+    /** For who looks for the reason of something. Any other thread may call. */
+    String describe() throws InterruptedException {
+        var asked = loop.submit(() -> role + " in epoch " + epoch + ", in sync: " + inSync + ", "
+                + topics.partitions().stream().filter(one -> !one.isCommitted()).count() + " partitions are not committed, "
+                + (leader == null ? "no leader" : "a leader") + " is connected; Raft says " + state);
+        return (asked.await(ANSWER_SECONDS, TimeUnit.SECONDS) ? asked.isSuccess() ? asked.getNow() : asked.cause().toString()
+                : "its event loop does not answer") + "; " + node;
     }
 
     /** Before the event loop ends. */

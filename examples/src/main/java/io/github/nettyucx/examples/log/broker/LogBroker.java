@@ -13,6 +13,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.socket.SocketChannel;
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /** A broker: one event loop, which does everything, on files of its own. */
@@ -98,6 +99,18 @@ public final class LogBroker implements RunningServer {
     @Override
     public HostAndPort address() {
         return server.address();
+    }
+
+    @Override
+    public String describe() {
+        try {
+            return "it is " + (leadership == null ? "by itself" : leadership.describe());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return "it is about to end";
+        } catch (RejectedExecutionException e) {
+            return "it is about to end: its event loop has ended";
+        }
     }
 
     @Override

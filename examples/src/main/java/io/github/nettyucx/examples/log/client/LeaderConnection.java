@@ -10,7 +10,9 @@ import io.netty.util.concurrent.Future;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -30,7 +32,8 @@ public final class LeaderConnection implements AutoCloseable {
     private LogConnection connection;
     private HostAndPort address;
     private long epoch;
-    private String lastProblem = "no broker is known";
+    /** With each broker, the last time that it was asked. */
+    private final Map<HostAndPort, String> problems = new LinkedHashMap<>();
 
     /**
      * @param brokers some of the cluster, or all
@@ -53,11 +56,13 @@ public final class LeaderConnection implements AutoCloseable {
             return connection;
         }
         close();
+        problems.clear();
         var deadline = System.nanoTime() + patience.toNanos();
         while (!findOnce()) {
             if (System.nanoTime() - deadline > 0) {
                 throw new ExampleFailure("none of the brokers " + brokers + " leads, nor knows who does, for "
-                        + patience.toMillis() + " ms: " + lastProblem + ". Look whether more than half of them are running.");
+                        + patience.toMillis() + " ms: " + String.join("; ", problems.values())
+                        + ". Look whether more than half of them are running.");
             }
             Thread.sleep(RETRY_MILLIS);
         }
@@ -101,16 +106,17 @@ public final class LeaderConnection implements AutoCloseable {
             opened = LogConnection.open(transport, broker);
             Future<Message.Leader> asked = opened.findLeader();
             if (!asked.await(ANSWER_SECONDS, TimeUnit.SECONDS)) {
-                lastProblem = broker + " does not answer";
+                problems.put(broker, broker + " does not answer");
                 return "";
             }
             if (!asked.isSuccess()) {
-                lastProblem = broker + ": " + Explanation.of(asked.cause());
+                problems.put(broker, broker + ": " + Explanation.of(asked.cause()));
                 return "";
             }
             var leader = asked.getNow();
             if (!leader.address().equals(broker.toString())) {
-                lastProblem = broker + (leader.address().isEmpty() ? " knows of no leader" : " follows " + leader.address());
+                problems.put(broker, broker + (leader.address().isEmpty() ? " knows of no leader"
+                        : " follows " + leader.address()));
                 return leader.address();
             }
             connection = opened;
@@ -118,7 +124,7 @@ public final class LeaderConnection implements AutoCloseable {
             epoch = leader.epoch();
             return null;
         } catch (ExampleFailure e) {
-            lastProblem = e.getMessage();
+            problems.put(broker, e.getMessage());
             return "";
         } finally {
             if (opened != null && opened != connection) {

@@ -180,6 +180,16 @@ public final class ClusterNode implements AutoCloseable {
         return reply;
     }
 
+    /** Role, term, leader, vote and log, as Ratis writes them; for who looks for the reason of something. */
+    @Override
+    public String toString() {
+        try {
+            return server.getDivision(group).toString();
+        } catch (IOException e) {
+            return "a Raft server that has been closed";
+        }
+    }
+
     /** Within {@value #CLOSE_SECONDS} s: what Raft has agreed to is in its files already. */
     @Override
     public void close() {

@@ -19,6 +19,9 @@ final class BrokerProcess implements AutoCloseable {
     private static final String LISTENING = "listening ";
     /** A machine that is busy with other things takes its time to start processes. */
     private static final long SECONDS = 240;
+    private static final long DESCRIBE_SECONDS = 10;
+    /** So {@link io.github.nettyucx.examples.log.broker.LogBroker#describe} begins. */
+    private static final String DESCRIPTION = "it is ";
 
     private final ChildProcess process;
     private final HostAndPort address;
@@ -60,6 +63,31 @@ final class BrokerProcess implements AutoCloseable {
     /** What it has said last on standard error. */
     List<String> errors() {
         return process.errors();
+    }
+
+    /** What it says that it is about, and what its threads do; for who looks for the reason of something. */
+    String describe() throws Exception {
+        if (process.endsWithin(0)) {
+            return String.join("\n   ", errors()) + "\n   and has ended";
+        }
+        process.tell("How are things?");
+        var threads = Files.createTempFile("threads", ".txt");
+        try {
+            var dump = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
+                    Long.toString(process.pid()), "Thread.print").redirectErrorStream(true).redirectOutput(threads.toFile())
+                    .start();
+            if (!dump.waitFor(DESCRIBE_SECONDS, TimeUnit.SECONDS)) {
+                dump.destroyForcibly().waitFor();
+            }
+            var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(DESCRIBE_SECONDS);
+            while (errors().stream().noneMatch(line -> line.startsWith(DESCRIPTION)) && System.nanoTime() < deadline) {
+                // Between two looks: another thread reads what it says.
+                Thread.sleep(10);
+            }
+            return String.join("\n   ", errors()) + "\n" + Files.readString(threads);
+        } finally {
+            Files.delete(threads);
+        }
     }
 
     /** By SIGSTOP; it does nothing more when this returns. */

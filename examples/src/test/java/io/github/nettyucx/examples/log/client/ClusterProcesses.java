@@ -196,6 +196,17 @@ final class ClusterProcesses implements AutoCloseable {
         return errors(IntStream.range(0, BROKERS).toArray());
     }
 
+    /** For who reads why a test has failed: what the brokers have said, what they are about, and what their threads do. */
+    void explain() {
+        for (var i = 0; i < BROKERS; i++) {
+            try {
+                System.out.println("broker " + i + " at " + addresses.get(i) + " says: " + brokers[i].describe());
+            } catch (Exception e) {
+                System.out.println("broker " + i + " does not say how things are: " + e);
+            }
+        }
+    }
+
     private List<String> errors(int... numbers) {
         return Arrays.stream(numbers).mapToObj(i -> "\n" + i + ": " + String.join("\n   ", brokers[i].errors())).toList();
     }

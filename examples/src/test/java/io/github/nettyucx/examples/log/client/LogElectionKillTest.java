@@ -92,7 +92,7 @@ class LogElectionKillTest {
             cluster.stop();
             verifyFiles();
         } catch (Exception | AssertionError e) {
-            System.out.println("the brokers say: " + cluster.errors());
+            cluster.explain();
             throw e;
         } finally {
             if (producer != null) {
