@@ -30,7 +30,7 @@ abstract class LaneWork implements Runnable {
         scheduled = false;
         try {
             advance();
-        } catch (RuntimeException | OutOfMemoryError e) {
+        } catch (Throwable e) {
             channel.faulted(e);
         }
     }

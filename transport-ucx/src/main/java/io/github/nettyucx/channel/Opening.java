@@ -260,7 +260,7 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
         try {
             // What has been seen and not been taken will not be told again.
             channel.connecting().opened(lane, reasons, silenceMillis, seen | Epoll.IN | Epoll.OUT);
-        } catch (RuntimeException | OutOfMemoryError e) {
+        } catch (Throwable e) {
             // This is over: whoever waits for it would hear of nothing.
             try {
                 channel.connecting().openedInVain(lane, e);

@@ -245,7 +245,7 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
             scheduled = false;
             try {
                 advance();
-            } catch (RuntimeException | OutOfMemoryError e) {
+            } catch (Throwable e) {
                 faulted(e);
             }
         }

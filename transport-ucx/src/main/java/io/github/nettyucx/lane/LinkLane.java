@@ -163,7 +163,7 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
     private void guarded(Runnable news) {
         try {
             news.run();
-        } catch (RuntimeException | OutOfMemoryError e) {
+        } catch (Throwable e) {
             faulted(e);
         }
     }

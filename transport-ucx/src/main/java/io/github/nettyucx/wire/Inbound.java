@@ -137,11 +137,11 @@ public final class Inbound extends MessageRing {
         buffers[index] = null;
     }
 
-    /** When nobody has asked for the message, being out of memory is no reason to lose it: UCX still holds it. */
+    /** When nobody has asked for the message, an allocator that fails is no reason to lose it: UCX still holds it. */
     private void receiveHeldIfPossible(int index, int capacity, Allocation allocation) {
         try {
             receiveHeld(index, capacity, allocation);
-        } catch (OutOfMemoryError | RuntimeException e) {
+        } catch (Throwable e) {
             logger.debug("No memory for a message of {} bytes; it stays with UCX for now.", lengths[index], e);
         }
     }

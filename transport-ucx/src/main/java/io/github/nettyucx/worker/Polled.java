@@ -30,7 +30,7 @@ final class Polled {
         while (next > 0) {
             try {
                 pollRest();
-            } catch (RuntimeException | OutOfMemoryError e) {
+            } catch (Throwable e) {
                 ProgressEngine.log(e);
                 threw(e);
             }
@@ -51,7 +51,7 @@ final class Polled {
         boolean goesOn = false;
         try {
             goesOn = operations[next].threw(cause);
-        } catch (RuntimeException | OutOfMemoryError e) {
+        } catch (Throwable e) {
             ProgressEngine.log(e);
         }
         if (!goesOn) {

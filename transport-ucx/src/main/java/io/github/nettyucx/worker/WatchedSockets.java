@@ -137,11 +137,11 @@ final class WatchedSockets {
     private static void tell(SocketWatcher watcher, int events) {
         try {
             watcher.socketReady(events);
-        } catch (RuntimeException | OutOfMemoryError e) {
+        } catch (Throwable e) {
             logger.warn("A socket's events could not be dealt with.", e);
             try {
                 watcher.faulted(e);
-            } catch (RuntimeException | OutOfMemoryError another) {
+            } catch (Throwable another) {
                 logger.warn("What has such a socket could not be ended.", another);
             }
         }

@@ -321,7 +321,7 @@ public final class Worker implements WorkerPort {
             try {
                 takeMessages();
                 complete = true;
-            } catch (RuntimeException | OutOfMemoryError e) {
+            } catch (Throwable e) {
                 ProgressEngine.log(e);
                 sinkThrew(e);
             }
@@ -338,7 +338,7 @@ public final class Worker implements WorkerPort {
             if (offered != 0) {
                 discard(offered);
             }
-        } catch (RuntimeException | OutOfMemoryError e) {
+        } catch (Throwable e) {
             // The sink may still have the message, and receive it later: twice would be worse than never.
             ProgressEngine.log(e);
         }

@@ -20,12 +20,17 @@ abstract class InboundFixture {
     final Inbound inbound = new Inbound(port, new Traffic(), WINDOW, MAX_MESSAGE);
     final List<ByteBuf> stashes = new ArrayList<>();
     boolean noMemory;
+    /** The application's allocator cannot be run. */
+    boolean broken;
     /** What a reader's buffer has room for beyond the message that it is made for, in bytes. */
     int roomForMore;
 
     ByteBuf stash(int capacity) {
         if (noMemory) {
             throw new OutOfMemoryError("as the test wants it");
+        }
+        if (broken) {
+            throw new LinkageError("as the test wants it");
         }
         ByteBuf buffer = port.memory.allocate(capacity);
         stashes.add(buffer);

@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test;
 import static io.github.nettyucx.wire.ScriptedPort.PENDING;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Messages that are fetched before a read has met them, because fetching takes time. */
@@ -93,6 +94,21 @@ class ReceiveAheadTest extends InboundFixture {
         inbound.poll();
         assertEquals("one", read(WINDOW));
         noMemory = false;
+        assertEquals("two", read(WINDOW));
+    }
+
+    @Test
+    void readsOnWhenTheAllocatorDoesNotWork() throws ProtocolException {
+        arrives("one", READING);
+        port.answer(PENDING);
+        assertNull(read(WINDOW));
+        broken = true;
+        arrives("two", READING);
+        port.completeAll();
+        inbound.poll();
+        assertEquals("one", read(WINDOW));
+        assertThrows(LinkageError.class, () -> read(WINDOW));
+        broken = false;
         assertEquals("two", read(WINDOW));
     }
 

@@ -3,8 +3,9 @@ package io.github.nettyucx.worker;
 
 import io.github.nettyucx.socket.Epoll;
 import io.github.nettyucx.socket.KernelSocket;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -23,7 +24,11 @@ class FaultyWatcherTest {
 
     private final class Faulty implements SocketWatcher {
 
-        private final IllegalStateException thrown = new IllegalStateException("a watcher that throws, as the test wants it");
+        private final Error thrown;
+
+        Faulty(Error thrown) {
+            this.thrown = thrown;
+        }
 
         @Override
         public void socketReady(int events) {
@@ -37,9 +42,10 @@ class FaultyWatcherTest {
         }
     }
 
-    @Test
-    void itIsToldAndOthersAreServed() throws Exception {
-        Faulty faulty = new Faulty();
+    @ParameterizedTest
+    @ValueSource(classes = {OutOfMemoryError.class, LinkageError.class, AssertionError.class})
+    void itIsToldAndOthersAreServed(Class<? extends Error> error) throws Exception {
+        Faulty faulty = new Faulty(error.getConstructor().newInstance());
         ProgressEngine engine = new ProgressEngine("faulty", new Counters<>(WorkerCounter.class));
         try (KernelSocket first = listen(engine, faulty); KernelSocket second = listen(engine, _ -> served++);
              KernelSocket third = listen(engine, faulty); KernelSocket one = connect(first);

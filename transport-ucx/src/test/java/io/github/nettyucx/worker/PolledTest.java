@@ -29,7 +29,7 @@ class PolledTest {
         public boolean poll() {
             seen.add(name);
             if (throwing) {
-                throw new IllegalStateException("as the test wants it");
+                throw new LinkageError("as the test wants it");
             }
             return goesOn;
         }
@@ -38,7 +38,7 @@ class PolledTest {
         public boolean threw(Throwable cause) {
             seen.add(name + " threw");
             if (!goesOn) {
-                throw new IllegalStateException(cause);
+                throw new LinkageError("as the test wants it", cause);
             }
             return true;
         }

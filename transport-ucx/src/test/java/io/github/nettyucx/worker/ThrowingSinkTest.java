@@ -3,6 +3,8 @@ package io.github.nettyucx.worker;
 
 import io.github.nettyucx.channel.OnEachLane;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.LongConsumer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -77,6 +79,56 @@ class ThrowingSinkTest {
             link.here().register(ID, new Throwing(NOTHING, NOTHING));
         }, NOTHING));
         assertEquals(MESSAGES - 1, told, "the first one has left");
+    }
+
+    /** Such as an application's allocator throws whose classes cannot be loaded. */
+    @OnEachLane(linksOnly = true)
+    void anErrorIsNotTheOthersMatterEither() throws Exception {
+        List<Error> errors = List.of(new LinkageError(), new AssertionError(), new OutOfMemoryError(), overflow());
+        List<Throwable> toldOf = new ArrayList<>();
+        int[] others = {0};
+        try (EnginePair engines = new EnginePair(LENGTH)) {
+            link = engines.connect();
+            link.here().register(ID, new MessageSink() {
+
+                @Override
+                public void onMessage(long tag, long message, long length) {
+                    throw errors.get(toldOf.size());
+                }
+
+                @Override
+                public void onMessageThrew(Throwable cause) {
+                    toldOf.add(cause);
+                }
+            });
+            link.here().register(ID + 1, (tag, message, length) -> {
+                discard(message);
+                others[0]++;
+            });
+            for (int i = 0; i < errors.size(); i++) {
+                engines.send(link.there(), LENGTH, ID);
+                engines.send(link.there(), LENGTH, ID + 1);
+            }
+            // In turns that nothing ends.
+            engines.until(() -> others[0] == errors.size() && !engines.isSending(),
+                    "a message is kept that nobody has received");
+            assertEquals(errors, toldOf);
+            link.here().unregister(ID);
+            link.here().unregister(ID + 1);
+            link.close();
+        }
+    }
+
+    private static StackOverflowError overflow() {
+        try {
+            return new StackOverflowError(String.valueOf(deeper(1)));
+        } catch (StackOverflowError e) {
+            return e;
+        }
+    }
+
+    private static int deeper(int depth) {
+        return deeper(depth + 1) + 1;
     }
 
     private void discard(long message) {
