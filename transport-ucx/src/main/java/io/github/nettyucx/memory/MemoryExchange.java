@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.memory;
 
+import io.github.nettyucx.ucp.UcsStatus;
 import io.github.nettyucx.wire.Connection;
 import io.github.nettyucx.wire.MemoryMessages;
 import io.github.nettyucx.wire.ProtocolException;
@@ -41,6 +42,8 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     private Executor loop;
     private IOException end;
     private int failure;
+    /** What has failed if that was not UCX, or {@code null}. */
+    private OutOfMemoryError noMemory;
     private boolean tracked;
 
     /** Of the two roles. Who asks is bounded by itself, and who answers by the peer's good will: so they are told apart. */
@@ -205,9 +208,17 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
      * @param owner of the memory otherwise, of which a reference is taken over; or {@code null}
      */
     Sent send(int type, int value, long address, long length, int frame, ReferenceCounted owner) {
-        long request = end == null && failure == 0 ? port.send(address, length, Tag.of(peerChannelId, type, value)) : 0;
+        Sends sends = type < Tag.MEMORY_ANSWER ? asked : answers;
+        long request;
+        try {
+            sends.prepare();
+            request = end == null && failure == 0 ? port.send(address, length, Tag.of(peerChannelId, type, value)) : 0;
+        } catch (OutOfMemoryError e) {
+            noMemory = e;
+            request = UcsStatus.ERR_NO_MEMORY;
+        }
         if (request > 0) {
-            (type < Tag.MEMORY_ANSWER ? asked : answers).add(request, frame, owner);
+            sends.add(request, frame, owner);
             track();
             return Sent.KEPT;
         }
@@ -263,8 +274,8 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
 
     private void track() {
         if (!tracked && isBusy()) {
-            tracked = true;
             port.track(this);
+            tracked = true;
         }
     }
 
@@ -286,7 +297,9 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
             } catch (OutOfMemoryError e) {
                 connection.outOfMemory(e);
             }
-            if (failure != 0 && end == null) {
+            if (noMemory != null && end == null) {
+                connection.outOfMemory(noMemory);
+            } else if (failure != 0 && end == null) {
                 connection.operationFailed(failure);
             }
         }

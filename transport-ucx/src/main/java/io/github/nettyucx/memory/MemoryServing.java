@@ -157,11 +157,14 @@ final class MemoryServing {
             return;
         }
         job.state = Job.State.RECEIVING;
-        if (exchange.receive(receiving, job, message, memory.address() + job.offset, length)) {
-            job.state = Job.State.READY;
-        }
-        if (job.request == 0) {
-            memory.release();
+        try {
+            if (exchange.receive(receiving, job, message, memory.address() + job.offset, length)) {
+                job.state = Job.State.READY;
+            }
+        } finally {
+            if (job.request == 0) {
+                memory.release();
+            }
         }
     }
 
@@ -283,6 +286,16 @@ final class MemoryServing {
             job.refusal = Reason.REVOKED;
             used = null;
         }
+        try {
+            carryOutOrRefuse(job, frame);
+        } finally {
+            if (used != null) {
+                used.release();
+            }
+        }
+    }
+
+    private void carryOutOrRefuse(Job job, long frame) {
         switch (job.kind) {
             case MemoryFrame.OPEN -> open(job, frame);
             case MemoryFrame.CLOSE -> {
@@ -303,9 +316,6 @@ final class MemoryServing {
                     answer(job, frame, job.refusal.code(), 0);
                 }
             }
-        }
-        if (used != null) {
-            used.release();
         }
     }
 

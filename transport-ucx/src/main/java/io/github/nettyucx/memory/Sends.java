@@ -38,11 +38,22 @@ final class Sends {
     }
 
     /**
+     * What {@link #add} needs is there afterwards: what UCX has been given must not be forgotten for want of memory.
+     */
+    void prepare() {
+        if (idle.isEmpty()) {
+            idle.addLast(new Message());
+        }
+    }
+
+    /**
+     * After {@link #prepare}.
+     *
      * @param frame given back when UCX needs it no more; or -1
      * @param owner of whom the reference is taken over; or {@code null}
      */
     void add(long request, int frame, ReferenceCounted owner) {
-        last = idle.isEmpty() ? new Message() : idle.pollLast();
+        last = idle.pollLast();
         last.frame = frame;
         last.owner = owner;
         requests.add(last, request);

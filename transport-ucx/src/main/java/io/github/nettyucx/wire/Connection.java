@@ -119,8 +119,6 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
             }
         } catch (ProtocolException e) {
             lose(e, CloseReason.PROTOCOL_VIOLATION);
-        } catch (OutOfMemoryError e) {
-            outOfMemory(e);
         }
     }
 
@@ -262,8 +260,8 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
 
     private void trackIfBusy() {
         if (!tracked && isBusy()) {
-            tracked = true;
             port.track(this);
+            tracked = true;
         }
     }
 
@@ -289,7 +287,9 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
     /** An error of the application's, such as a buffer that it has released while UCX reads it: its stream is not whole. */
     @Override
     public void onMessageThrew(Throwable cause) {
-        if (isAlive()) {
+        if (cause instanceof OutOfMemoryError e) {
+            outOfMemory(e);
+        } else if (isAlive()) {
             lose(new IOException("Connection lost: " + cause, cause), CloseReason.LOST);
         }
     }

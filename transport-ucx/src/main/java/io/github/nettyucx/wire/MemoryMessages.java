@@ -14,9 +14,9 @@ public interface MemoryMessages {
     void opened(int peerChannelId);
 
     /**
-     * @param message UCX's handle of the message, which this receives exactly once, also if it throws
-     * @throws ProtocolException if the peer must not have sent it
-     * @throws OutOfMemoryError if there is no memory for it
+     * @param message UCX's handle of the message, which this receives exactly once
+     * @throws ProtocolException if the peer must not have sent it; the message has been received
+     * @throws OutOfMemoryError if there is no memory for it; the message need not have been received
      */
     void onMessage(int type, int value, long message, long length) throws ProtocolException;
 

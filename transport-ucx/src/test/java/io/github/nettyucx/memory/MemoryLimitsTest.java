@@ -111,6 +111,69 @@ class MemoryLimitsTest extends MemoryFixture {
         assertFailedWithoutMemory();
     }
 
+    /** Whatever it was needed for between the arrival of a message and its receive. */
+    @Test
+    void aMessageThatTheHeapHasNoRoomForFailsItsConnectionAndIsReceived() {
+        start();
+        openAsPeer();
+        port.noMemoryToReceive = true;
+        deliver(MemoryFrame.ADD, 0, 8);
+        assertFailedWithoutMemory();
+    }
+
+    /** And the owner's memory is not kept by the one that did not come. */
+    @Test
+    void soDoTheBytesOfAPut() {
+        start();
+        openAsPeer();
+        port.deliver(Tag.MEMORY_REQUEST, 1, request(MemoryFrame.PUT, 0, LENGTH, 0, 0, 0));
+        port.noMemoryToReceive = true;
+        port.deliver(Tag.MEMORY_PUT, 1, new byte[LENGTH]);
+        assertFailedWithoutMemory();
+    }
+
+    @ParameterizedTest
+    @ValueSource(bytes = {MemoryFrame.GET, MemoryFrame.ADD})
+    void soDoesOneThatCannotBeAnswered(byte kind) {
+        start();
+        openAsPeer();
+        port.noMemoryToSend = true;
+        deliver(kind, 0, 8);
+        port.turn();
+        assertFailedWithoutMemory();
+    }
+
+    @Test
+    void soDoesOneThatThereIsNoMemoryToAskFor() {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        ByteBuf buffer = Unpooled.directBuffer(LENGTH).writeZero(LENGTH);
+        List<Throwable> causes = new ArrayList<>();
+        port.noMemoryToSend = true;
+        remote.get(0, buffer, 0, 8, (id, value, cause) -> causes.add(cause), 0);
+        remote.put(0, buffer.retainedSlice(), (id, value, cause) -> causes.add(cause), 0);
+        remote.flush((id, value, cause) -> causes.add(cause), 0);
+        port.turn();
+        assertFailedWithoutMemory();
+        exchange.deliver(notifications::add);
+        assertEquals(List.of(failure, failure, failure), causes);
+        assertEquals(1, buffer.refCnt());
+        buffer.release();
+    }
+
+    @Test
+    void soDoesAnAnswer() {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        List<Throwable> causes = new ArrayList<>();
+        remote.fetchAndAdd(0, 1, (id, value, cause) -> causes.add(cause), 0);
+        port.noMemoryToReceive = true;
+        port.deliver(Tag.MEMORY_ANSWER, port.sent.getLast().value(), new byte[24]);
+        assertFailedWithoutMemory();
+        exchange.deliver(notifications::add);
+        assertEquals(List.of(failure), causes);
+    }
+
     private void assertFailedWithoutMemory() {
         assertEquals("no memory for a message: as the test wants it", failure.getMessage());
         assertInstanceOf(OutOfMemoryError.class, failure.getCause());

@@ -250,7 +250,12 @@ final class ScriptedPort implements EndpointPort {
         long message = message(bytes);
         MessageSink sink = sinks.get(channelId);
         if (sink != null) {
-            sink.onMessage(Tag.of(channelId, type, value), message, bytes.length);
+            try {
+                sink.onMessage(Tag.of(channelId, type, value), message, bytes.length);
+            } catch (OutOfMemoryError e) {
+                // As a worker does.
+                sink.onMessageThrew(e);
+            }
         } else {
             unknown++;
             receive(message, 0, 0);
