@@ -3,7 +3,7 @@ package io.github.nettyucx.channel;
 
 import io.github.nettyucx.lane.Allocation;
 import io.github.nettyucx.lane.Lane;
-import io.github.nettyucx.worker.BufferAddress;
+import io.github.nettyucx.worker.NativeBuffers;
 import io.github.nettyucx.worker.ProgressEngine;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelPipeline;
@@ -175,12 +175,12 @@ final class ChannelInput extends LaneWork implements Allocation {
         RecvByteBufAllocator.Handle handle = allocHandle;
         if (handle != null && length <= handle.guess()) {
             ByteBuf buffer = handle.allocate(channel.alloc());
-            if (BufferAddress.isContiguous(buffer) && buffer.writableBytes() >= length) {
+            if (NativeBuffers.isUsable(buffer, length)) {
                 return buffer;
             }
             buffer.release();
         }
-        return channel.alloc().directBuffer(length);
+        return NativeBuffers.allocate(channel.alloc(), length);
     }
 
     /** The peer's stream has ended, and all of it has been read. */

@@ -12,6 +12,7 @@ import io.github.nettyucx.socket.Epoll;
 import io.github.nettyucx.socket.Errno;
 import io.github.nettyucx.socket.KernelRandom;
 import io.github.nettyucx.socket.KernelSocket;
+import io.github.nettyucx.worker.NativeBuffers;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.util.internal.StringUtil;
@@ -251,6 +252,6 @@ final class ClientOpening extends Opening {
             return loop.socketLane(socket, channel.traffic(), takeRest());
         }
         return loop.linkLane(outcome.lane(), outcome.link(), outcome.peer(), socket, limits,
-                length -> channel.alloc().directBuffer(length), channel.traffic());
+                length -> NativeBuffers.allocate(channel.alloc(), length), channel.traffic());
     }
 }

@@ -4,6 +4,7 @@ package io.github.nettyucx.channel;
 import io.github.nettyucx.socket.DatagramPort;
 import io.github.nettyucx.socket.Errno;
 import io.github.nettyucx.worker.BufferAddress;
+import io.github.nettyucx.worker.NativeBuffers;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.RecvByteBufAllocator;
@@ -158,7 +159,7 @@ final class DatagramInput {
         }
         int size = buffer.writableBytes();
         buffer.release();
-        return channel.alloc().directBuffer(size);
+        return NativeBuffers.allocate(channel.alloc(), size);
     }
 
     /** A datagram that has not filled its buffer says nothing about whether there is another one. */

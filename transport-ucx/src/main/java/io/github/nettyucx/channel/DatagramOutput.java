@@ -5,6 +5,7 @@ import io.github.nettyucx.lane.Written;
 import io.github.nettyucx.socket.DatagramPort;
 import io.github.nettyucx.socket.Errno;
 import io.github.nettyucx.worker.BufferAddress;
+import io.github.nettyucx.worker.NativeBuffers;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.AddressedEnvelope;
@@ -70,7 +71,7 @@ final class DatagramOutput {
 
     private static ByteBuf copied(ByteBuf buffer, Object owner, ByteBufAllocator allocator) {
         int length = buffer.readableBytes();
-        ByteBuf copy = allocator.directBuffer(length);
+        ByteBuf copy = NativeBuffers.allocate(allocator, length);
         copy.writeBytes(buffer, buffer.readerIndex(), length);
         ReferenceCountUtil.safeRelease(owner);
         return copy;

@@ -18,6 +18,7 @@ import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.socket.SocketSetting;
 import io.github.nettyucx.worker.BufferAddress;
 import io.github.nettyucx.worker.IntSetting;
+import io.github.nettyucx.worker.NativeBuffers;
 import io.github.nettyucx.worker.SocketWatcher;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.Future;
@@ -142,7 +143,7 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
     final void receive() throws IOException {
         while (!over) {
             if (in == null) {
-                in = channel.alloc().directBuffer(FIRST_CAPACITY);
+                in = NativeBuffers.allocate(channel.alloc(), FIRST_CAPACITY);
             }
             in.discardReadBytes();
             in.ensureWritable(FIRST_CAPACITY / 2);

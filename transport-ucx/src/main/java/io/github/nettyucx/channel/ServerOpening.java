@@ -14,6 +14,7 @@ import io.github.nettyucx.lane.SocketLane;
 import io.github.nettyucx.socket.Epoll;
 import io.github.nettyucx.socket.KernelRandom;
 import io.github.nettyucx.socket.KernelSocket;
+import io.github.nettyucx.worker.NativeBuffers;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.util.concurrent.Future;
 import io.netty.util.internal.logging.InternalLogger;
@@ -41,7 +42,7 @@ final class ServerOpening extends Opening {
     ServerOpening(UcxSocketChannel channel, LoopLanes loop, KernelSocket socket) {
         super(channel, loop);
         this.socket = socket;
-        links = loop.servingLinks(socket, length -> channel.alloc().directBuffer(length), channel.traffic());
+        links = loop.servingLinks(socket, length -> NativeBuffers.allocate(channel.alloc(), length), channel.traffic());
         plainPeers = channel.config().plainPeersOrDefault();
         ordinary = plainPeers == UcxPlainPeers.NEIGHBOURS
                 && !Neighbours.mayAsk(channel.remote, channel.local, ConfiguredDefaults.NETWORKS);

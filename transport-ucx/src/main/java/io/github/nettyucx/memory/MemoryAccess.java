@@ -6,6 +6,7 @@ import io.github.nettyucx.wire.ProtocolException;
 import io.github.nettyucx.wire.Tag;
 import io.github.nettyucx.worker.BufferAddress;
 import io.github.nettyucx.worker.EndpointPort;
+import io.github.nettyucx.worker.NativeBuffers;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.ReferenceCountUtil;
@@ -148,7 +149,7 @@ public final class MemoryAccess {
 
     /** A buffer from which UCX can read what a source of another kind has. */
     private static ByteBuf contiguous(ByteBuf source, int length) {
-        ByteBuf copy = source.alloc().directBuffer(length);
+        ByteBuf copy = NativeBuffers.allocate(source.alloc(), length);
         try {
             return copy.writeBytes(source, source.readerIndex(), length);
         } catch (Throwable t) {
@@ -342,7 +343,7 @@ public final class MemoryAccess {
     /** @return whether there is memory between UCX and the target; otherwise this operation fails, and no other */
     private boolean stage(Operation operation, ByteBuf target, long message) {
         try {
-            operation.staging = target.alloc().directBuffer(operation.length);
+            operation.staging = NativeBuffers.allocate(target.alloc(), operation.length);
             return true;
         } catch (RuntimeException | OutOfMemoryError e) {
             // The allocator is the application's. What the peer has sent has to be received all the same.

@@ -19,12 +19,18 @@ public final class BufferAddress {
     /**
      * The address of the byte at {@code index} of a {@linkplain #isContiguous contiguous} buffer, valid until the
      * buffer is released or reallocated.
+     *
+     * @throws IllegalArgumentException if the buffer is memory of the heap, of which a native call must get no address
      */
     public static long of(ByteBuf buffer, int index, int length) {
         if (buffer.hasMemoryAddress()) {
             return buffer.memoryAddress() + index;
         }
         // Without sun.misc.Unsafe Netty's buffers keep their address to themselves; their ByteBuffers do not.
-        return MemorySegment.ofBuffer(buffer.internalNioBuffer(index, length)).address();
+        MemorySegment bytes = MemorySegment.ofBuffer(buffer.internalNioBuffer(index, length));
+        if (!bytes.isNative()) {
+            throw new IllegalArgumentException("no native memory in one piece: " + buffer);
+        }
+        return bytes.address();
     }
 }

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
@@ -108,6 +109,45 @@ class MemoryBufferTest extends MemoryFixture {
         assertSame(refusal, failingGet(remote, target));
         target.release();
         assertGets(remote);
+    }
+
+    /** Its direct buffers are memory of the heap. */
+    private static final class WithoutDirectBuffers extends AbstractByteBufAllocator {
+
+        @Override
+        protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
+            return new UnpooledHeapByteBuf(this, initialCapacity, maxCapacity);
+        }
+
+        @Override
+        protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+            return newHeapBuffer(initialCapacity, maxCapacity);
+        }
+
+        @Override
+        public boolean isDirectBufferPooled() {
+            return false;
+        }
+    }
+
+    @Test
+    void anAllocatorWithoutDirectBuffersWillDo() {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        ByteBuf buffer = new WithoutDirectBuffers().directBuffer(1000, 1000).writeZero(1000).setBytes(0, BYTES);
+        List<Throwable> causes = new ArrayList<>();
+        remote.put(0, buffer.retainedSlice(), (id, value, cause) -> causes.add(cause), 0);
+        FakePort.Sent put = port.sent.getLast();
+        assertEquals(buffer, Unpooled.wrappedBuffer(put.bytes()));
+        port.deliver(Tag.MEMORY_ANSWER, put.value());
+        buffer.setZero(0, 8);
+        remote.get(0, buffer, 0, 8, (id, value, cause) -> causes.add(cause), 0);
+        port.deliver(Tag.MEMORY_GET, port.sent.getLast().value(), BYTES);
+        exchange.deliver(notifications::add);
+        assertEquals(Arrays.asList(null, null), causes);
+        assertEquals(Unpooled.wrappedBuffer(BYTES), buffer.slice(0, 8));
+        assertEquals(1, buffer.refCnt());
+        buffer.release();
     }
 
     /** In two pieces, of which the application has released the second once too often. */
