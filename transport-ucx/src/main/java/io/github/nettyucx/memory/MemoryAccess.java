@@ -113,36 +113,33 @@ public final class MemoryAccess {
         long address = exchange.frames().address(frame);
         MemoryFrame.request(address, MemoryFrame.PUT, notifying ? MemoryFrame.NOTIFYING : 0, handle, offset, length,
                 notification, 0);
-        if (length <= MemoryFrame.MAX_INLINE) {
-            try {
-                RawMemory.copyOut(source, source.readerIndex(), address + MemoryFrame.REQUEST_LENGTH, length);
-            } catch (RuntimeException e) {
-                giveUp(frame, source);
-                throw e;
-            }
-            send(operations.begin(MemoryFrame.PUT, completion, id), frame, MemoryFrame.REQUEST_LENGTH + length);
-            // Last, because that can have the application close the channel.
-            source.release();
-            return;
-        }
+        boolean isInline = length <= MemoryFrame.MAX_INLINE;
         ByteBuf sent = source;
-        if (!BufferAddress.isContiguous(source)) {
-            try {
+        Operation operation;
+        try {
+            if (isInline) {
+                RawMemory.copyOut(source, source.readerIndex(), address + MemoryFrame.REQUEST_LENGTH, length);
+            } else if (!BufferAddress.isContiguous(source)) {
                 sent = contiguous(source, length);
-            } catch (OutOfMemoryError e) {
-                giveUp(frame, source);
-                tell(completion, id, 0, noMemory(e));
-                return;
-            } catch (RuntimeException e) {
-                giveUp(frame, source);
-                throw e;
             }
+            operation = operations.begin(MemoryFrame.PUT, completion, id);
+        } catch (Throwable t) {
+            giveUp(frame, source, sent);
+            if (t instanceof OutOfMemoryError) {
+                tell(completion, id, 0, noMemory(t));
+                return;
+            }
+            throw t;
         }
-        Operation operation = operations.begin(MemoryFrame.PUT, completion, id);
-        send(operation, frame, MemoryFrame.REQUEST_LENGTH);
-        exchange.send(Tag.MEMORY_PUT, operation.number, BufferAddress.of(sent, sent.readerIndex(), length), length, -1,
-                sent);
-        if (sent != source) {
+        if (isInline) {
+            send(operation, frame, MemoryFrame.REQUEST_LENGTH + length);
+        } else {
+            send(operation, frame, MemoryFrame.REQUEST_LENGTH);
+            exchange.send(Tag.MEMORY_PUT, operation.number, BufferAddress.of(sent, sent.readerIndex(), length), length, -1,
+                    sent);
+        }
+        if (isInline || sent != source) {
+            // Last, because that can have the application close the channel.
             source.release();
         }
     }
@@ -159,8 +156,11 @@ public final class MemoryAccess {
     }
 
     /** Of a put whose bytes cannot be had, such as of a buffer a part of which has been released. */
-    private void giveUp(int frame, ByteBuf source) {
+    private void giveUp(int frame, ByteBuf source, ByteBuf sent) {
         exchange.frames().release(frame);
+        if (sent != source) {
+            sent.release();
+        }
         ReferenceCountUtil.safeRelease(source);
     }
 
@@ -179,16 +179,20 @@ public final class MemoryAccess {
         }
         MemoryFrame.request(exchange.frames().address(frame), MemoryFrame.NOTIFY, MemoryFrame.NOTIFYING, handle, offset,
                 length, notification, 0);
-        MemoryExchange.Sent sent = exchange.send(Tag.MEMORY_REQUEST, 0, frame, MemoryFrame.REQUEST_LENGTH);
-        if (sent != MemoryExchange.Sent.TAKEN) {
-            Operation operation = operations.begin(MemoryFrame.NOTIFY, completion, id);
-            if (sent == MemoryExchange.Sent.KEPT) {
-                exchange.completeWithLast(operation);
+        MemoryExchange.Sent sent;
+        try {
+            sent = exchange.send(Tag.MEMORY_REQUEST, 0, frame, MemoryFrame.REQUEST_LENGTH);
+            if (sent != MemoryExchange.Sent.TAKEN) {
+                Operation operation = operations.begin(MemoryFrame.NOTIFY, completion, id);
+                if (sent == MemoryExchange.Sent.KEPT) {
+                    exchange.completeWithLast(operation);
+                }
+                // Or else it fails with the connection.
             }
-            // Or else it fails with the connection.
+        } finally {
+            // That can have the application close the channel.
+            source.release();
         }
-        // That can have the application close the channel.
-        source.release();
         if (sent == MemoryExchange.Sent.TAKEN) {
             tell(completion, id, 0, null);
         }
@@ -459,8 +463,8 @@ public final class MemoryAccess {
         }
         try {
             completion.done(id, value, failure);
-        } catch (RuntimeException e) {
-            logger.warn("A completion has thrown an exception.", e);
+        } catch (Throwable t) {
+            logger.warn("A completion has thrown an exception.", t);
         }
     }
 

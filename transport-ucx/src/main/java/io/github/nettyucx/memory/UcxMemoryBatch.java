@@ -2,6 +2,7 @@
 package io.github.nettyucx.memory;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 
 import java.util.ArrayList;
@@ -49,6 +50,7 @@ public final class UcxMemoryBatch {
 
     private UcxMemoryBatch add(Runnable operation, ByteBuf source) {
         if (submitted) {
+            ReferenceCountUtil.safeRelease(source);
             throw new IllegalStateException("the batch has been submitted");
         }
         operations.add(operation);
@@ -74,9 +76,9 @@ public final class UcxMemoryBatch {
         for (Runnable operation : operations) {
             try {
                 operation.run();
-            } catch (RuntimeException e) {
+            } catch (Throwable t) {
                 // Such as a target that has been released; the others are begun.
-                completed(e);
+                completed(t);
             }
         }
         completed(null);

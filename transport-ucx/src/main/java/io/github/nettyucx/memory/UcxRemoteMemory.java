@@ -160,20 +160,14 @@ public final class UcxRemoteMemory implements AutoCloseable {
      */
     <T> Future<T> run(Consumer<UcxCompletion> operation, LongFunction<T> result, ByteBuf... sources) {
         Promise<T> promise = executor.newPromise();
-        UcxCompletion completion = (id, value, cause) -> {
-            if (cause == null) {
-                promise.trySuccess(result.apply(value));
-            } else {
-                promise.tryFailure(cause);
-            }
-        };
+        UcxCompletion completion = (id, value, cause) -> end(promise, result, value, cause);
         if (executor.inEventLoop()) {
             operation.accept(completion);
             return promise;
         }
         try {
             executor.execute(() -> begin(operation, completion, promise));
-        } catch (RejectedExecutionException e) {
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
             for (ByteBuf source : sources) {
                 ReferenceCountUtil.safeRelease(source);
             }
@@ -182,12 +176,28 @@ public final class UcxRemoteMemory implements AutoCloseable {
         return promise;
     }
 
+    private static <T> void end(Promise<T> promise, LongFunction<T> result, long value, Throwable cause) {
+        if (cause != null) {
+            promise.tryFailure(cause);
+            return;
+        }
+        T what;
+        try {
+            what = result.apply(value);
+        } catch (RuntimeException e) {
+            // Such as of a target that the application has made smaller.
+            promise.tryFailure(e);
+            return;
+        }
+        promise.trySuccess(what);
+    }
+
     /** In a task nobody else would learn what it throws. */
     private static void begin(Consumer<UcxCompletion> operation, UcxCompletion completion, Promise<?> promise) {
         try {
             operation.accept(completion);
-        } catch (RuntimeException e) {
-            promise.tryFailure(e);
+        } catch (Throwable t) {
+            promise.tryFailure(t);
         }
     }
 
@@ -197,6 +207,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
      * As {@link #put(long, ByteBuf)}, allocating nothing.
      *
      * @param completion told with {@code id}; {@code null}: nobody is told, and a failure fails the next flush
+     * @throws IllegalStateException if another thread calls; the source has been released, as whenever this throws
      */
     public void put(long offset, ByteBuf source, UcxCompletion completion, long id) {
         put(offset, source, false, 0, completion, id);
@@ -209,7 +220,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
 
     private void put(long offset, ByteBuf source, boolean notifying, long notification, UcxCompletion completion,
                      long id) {
-        assertInLoop();
+        assertInLoop(source);
         int count = source.readableBytes();
         Throwable refusal = refusal(UcxMemoryRight.WRITE, offset, count);
         if (refusal != null) {
@@ -234,9 +245,9 @@ public final class UcxRemoteMemory implements AutoCloseable {
     private static void copyOrRelease(ByteBuf source, long address, int count) {
         try {
             RawMemory.copyOut(source, source.readerIndex(), address, count);
-        } catch (RuntimeException e) {
+        } catch (Throwable t) {
             ReferenceCountUtil.safeRelease(source);
-            throw e;
+            throw t;
         }
     }
 
@@ -295,7 +306,13 @@ public final class UcxRemoteMemory implements AutoCloseable {
     }
 
     private void assertInLoop() {
+        assertInLoop(null);
+    }
+
+    /** @param source given back as that of any put that fails; or {@code null} */
+    private void assertInLoop(ByteBuf source) {
         if (!executor.inEventLoop()) {
+            ReferenceCountUtil.safeRelease(source);
             throw new IllegalStateException("this form is for the channel's event loop only; other threads use the one"
                     + " that answers with a future");
         }

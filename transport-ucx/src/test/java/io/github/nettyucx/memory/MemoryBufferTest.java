@@ -9,21 +9,27 @@ import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.buffer.UnpooledHeapByteBuf;
 import io.netty.util.IllegalReferenceCountException;
+import io.netty.util.concurrent.DefaultEventExecutor;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What the application's buffers and their allocators throw is the matter of one operation. Without a network. */
 class MemoryBufferTest extends MemoryFixture {
@@ -191,5 +197,129 @@ class MemoryBufferTest extends MemoryFixture {
             assertEquals(0, allocator.metric().usedDirectMemory());
         }
         assertNull(failure);
+    }
+
+    // ------------------------------------------------------------------------------------------- whatever throws
+
+    /** Its bytes cannot be read, such as of a mapped file that somebody has made shorter. */
+    private static final class Unreadable extends UnpooledHeapByteBuf {
+
+        Unreadable(int length) {
+            super(UnpooledByteBufAllocator.DEFAULT, length, length);
+            writerIndex(length);
+        }
+
+        @Override
+        public boolean hasArray() {
+            return false;
+        }
+
+        @Override
+        public ByteBuf getBytes(int index, ByteBuffer target) {
+            throw new InternalError("as the test wants it");
+        }
+
+        @Override
+        public ByteBuf getBytes(int index, ByteBuf target, int targetIndex, int length) {
+            throw new InternalError("as the test wants it");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {8, 1000})
+    void aPutOfBytesThatCannotBeReadLeavesNothing(int length) {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        port.sent.clear();
+        for (UcxRemoteMemory each : List.of(remote, attached())) {
+            ByteBuf source = new Unreadable(length);
+            assertThrows(InternalError.class, () -> each.put(0, source, null, 0));
+            assertEquals(0, source.refCnt());
+        }
+        assertEquals(List.of(), port.sent);
+    }
+
+    @Test
+    void aBatchBeginsWhatItCan() {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        ByteBuf unreadable = new Unreadable(8);
+        ByteBuf source = Unpooled.directBuffer(8).writeZero(8);
+        Future<Void> done = remote.batch().put(0, unreadable).put(0, source).submit();
+        assertEquals(0, unreadable.refCnt());
+        assertEquals(0, source.refCnt());
+        port.deliver(Tag.MEMORY_ANSWER, port.sent.getLast().value());
+        exchange.deliver(notifications::add);
+        assertInstanceOf(InternalError.class, done.cause());
+    }
+
+    @Test
+    void aBatchThatHasBeenSubmittedKeepsNothingThatItIsGivenLater() {
+        start();
+        UcxMemoryBatch batch = openAsAsker().batch();
+        batch.submit();
+        ByteBuf source = Unpooled.directBuffer(8).writeZero(8);
+        assertThrows(IllegalStateException.class, () -> batch.put(0, source));
+        assertEquals(0, source.refCnt());
+    }
+
+    @Test
+    void whoIsToldMayThrowAnError() {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        ByteBuf buffer = Unpooled.directBuffer(8).writeZero(8);
+        List<Throwable> causes = new ArrayList<>();
+        UcxCompletion throwing = (id, value, cause) -> {
+            causes.add(cause);
+            throw new LinkageError("as the test wants it");
+        };
+        remote.put(0, buffer.retain(), throwing, 0);
+        port.deliver(Tag.MEMORY_ANSWER, port.sent.getLast().value());
+        remote.put(0, buffer.retain(), throwing, 0);
+        port.deliver(Tag.MEMORY_ANSWER, port.sent.getLast().value());
+        exchange.deliver(notifications::add);
+        remote.put(LENGTH, buffer.retain(), throwing, 0);
+        attached().put(0, buffer.retain(), throwing, 0);
+        assertEquals(4, causes.size());
+        assertEquals(1, buffer.refCnt());
+        buffer.release();
+    }
+
+    @Test
+    void aTargetThatHasBecomeSmallerFailsItsFuture() {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        ByteBuf target = Unpooled.directBuffer(8);
+        Future<ByteBuf> got = remote.get(0, target, 8);
+        port.deliver(Tag.MEMORY_GET, port.sent.getLast().value(), BYTES);
+        target.capacity(4);
+        exchange.deliver(notifications::add);
+        assertInstanceOf(IndexOutOfBoundsException.class, got.cause());
+        target.release();
+    }
+
+    @Test
+    void whatAnotherThreadAsksForFailsAndKeepsNoSource() throws Exception {
+        start();
+        EventExecutor loop = new DefaultEventExecutor();
+        try {
+            UcxRemoteMemory remote = new UcxRemoteMemory(exchange.access(), loop, 3, LENGTH, UcxMemoryRight.ALL_BITS, null);
+            ByteBuf buffer = Unpooled.directBuffer(8).writeZero(8);
+            assertThrows(IllegalStateException.class, () -> remote.put(0, buffer.retain(), null, 0));
+            assertEquals(1, buffer.refCnt());
+            assertThrows(IllegalStateException.class, () -> remote.putAndNotify(0, buffer.retain(), 5, null, 0));
+            assertEquals(1, buffer.refCnt());
+            assertThrows(IllegalStateException.class, () -> remote.get(0, buffer, 0, 8, null, 0));
+            assertEquals(1, buffer.refCnt());
+            buffer.release();
+            ByteBuf unreadable = new Unreadable(8);
+            Future<Void> put = remote.put(0, unreadable);
+            assertTrue(put.await(15, TimeUnit.SECONDS), "nobody tells of what was thrown in the loop");
+            assertInstanceOf(InternalError.class, put.cause());
+            assertEquals(0, unreadable.refCnt());
+            assertEquals(List.of(), port.sent);
+        } finally {
+            assertTrue(loop.shutdownGracefully(0, 15, TimeUnit.SECONDS).await(30, TimeUnit.SECONDS));
+        }
     }
 }
