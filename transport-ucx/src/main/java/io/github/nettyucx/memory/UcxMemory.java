@@ -71,7 +71,8 @@ public final class UcxMemory implements AutoCloseable {
 
     /**
      * Allocates zeroed memory, which peers on lane {@code shm} attach: they reach it by loads and stores of their own.
-     * Where this process has no shared memory, or not so much, it is ordinary memory, as {@link #allocateChecked} gives.
+     * Where this process has no shared memory, or not so much, or UCX may use neither {@code sysv} nor {@code posix}, it is
+     * ordinary memory, as {@link #allocateChecked} gives.
      * {@link #isShared} tells which.
      *
      * @param length in bytes, at least 1
