@@ -23,8 +23,16 @@ final class Heartbeat extends ChannelInboundHandlerAdapter {
     private static final long PAUSE_MICROS = 1000;
     private static final long NOTABLE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    /** A time without a beat, longer than most. */
-    record Gap(long from, long to) {
+    /**
+     * A time without a beat, longer than most.
+     *
+     * @param starvedNanos for how long of it those who keep the beat had no processor
+     */
+    record Gap(long from, long to, long starvedNanos) {
+
+        Gap(long from, long to) {
+            this(from, to, 0);
+        }
 
         long nanos() {
             return to - from;
@@ -40,6 +48,9 @@ final class Heartbeat extends ChannelInboundHandlerAdapter {
     private volatile Channel channel;
     private volatile long beats;
     private volatile long lastNanos;
+    private volatile Starvation starvation;
+    /** At the last beat. */
+    private volatile long lastStarved;
     private volatile Throwable failure;
     private volatile boolean ended;
 
@@ -81,9 +92,12 @@ final class Heartbeat extends ChannelInboundHandlerAdapter {
 
     private void beat() {
         long now = System.nanoTime();
+        Starvation keepers = starvation;
+        long starved = keepers == null ? 0 : keepers.nanos();
         if (now - lastNanos > NOTABLE_NANOS) {
-            gaps.add(new Gap(lastNanos, now));
+            gaps.add(new Gap(lastNanos, now, starved - lastStarved));
         }
+        lastStarved = starved;
         lastNanos = now;
         beats++;
     }
@@ -100,6 +114,12 @@ final class Heartbeat extends ChannelInboundHandlerAdapter {
         if (failure == null) {
             failure = cause;
         }
+    }
+
+    /** Who keeps it, from now on. */
+    void keptBy(Starvation keepers) {
+        lastStarved = keepers.nanos();
+        starvation = keepers;
     }
 
     /** No more is expected of it. */
@@ -119,7 +139,8 @@ final class Heartbeat extends ChannelInboundHandlerAdapter {
     List<Gap> gaps() {
         List<Gap> all = new ArrayList<>(gaps);
         if (!ended) {
-            all.add(new Gap(lastNanos, System.nanoTime()));
+            Starvation keepers = starvation;
+            all.add(new Gap(lastNanos, System.nanoTime(), keepers == null ? 0 : keepers.nanos() - lastStarved));
         }
         return all;
     }

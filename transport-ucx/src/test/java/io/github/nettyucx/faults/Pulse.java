@@ -15,6 +15,8 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.Future;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -26,9 +28,9 @@ import java.util.concurrent.TimeUnit;
  * of large messages, and to another loop of this process.
  * <p>
  * The machine may stall everybody. So there are controls that share nothing with the transport but the process and the
- * machine: heartbeats over the kernel's TCP, by NIO, to the same process and within this one. Of a gap of the loop's
- * counts what no gap of theirs covers. Gaps before the fault, when the scenario's traffic keeps the loop busy, are told
- * apart.
+ * machine: heartbeats over the kernel's TCP, by NIO, to the same process and within this one. And the kernel tells for how
+ * long the loops of a heartbeat had no processor ({@link Starvation}). Of a gap of the loop's counts what neither
+ * explains. Gaps before the fault, when the scenario's traffic keeps the loop busy, are told apart.
  */
 final class Pulse implements AutoCloseable {
 
@@ -36,12 +38,15 @@ final class Pulse implements AutoCloseable {
     static final long STALL_MILLIS = 100;
 
     private static final int LARGE = 96 * 1024;
+    /** How the names of the transport's threads begin. */
+    private static final String LOOPS = "ucxEventLoop";
     private static final int WARM_BEATS = 200;
     private static final long WARM_MILLIS = TimeUnit.SECONDS.toMillis(30);
 
     private final EventLoopGroup echoGroup = TestLoops.newGroup(1);
     private final EventLoopGroup nioGroup = new NioEventLoopGroup(2);
     private final Child living;
+    private final Starvation starvation = new Starvation();
     private final List<Heartbeat> tested = new ArrayList<>();
     private final List<Heartbeat> controls = new ArrayList<>();
     /** When the loop is judged; in between it may have its hands full with what the scenario sends. */
@@ -49,7 +54,8 @@ final class Pulse implements AutoCloseable {
     private long judgedFrom;
 
     /**
-     * @param stallNanos   the worst that a heartbeat of the loop waited while it was judged and no control waited
+     * @param stallNanos   the worst that a heartbeat of the loop waited while it was judged, beside what the controls
+     *                     waited or its loops were kept from a processor
      * @param gapNanos     the worst gap of a heartbeat in that time, whoever waited as well
      * @param trafficNanos the worst gap while the loop was not judged
      */
@@ -58,8 +64,8 @@ final class Pulse implements AutoCloseable {
         @Override
         public String toString() {
             return String.format("worst stall of another channel %.1f ms (bound: %d ms), beside what the controls waited"
-                            + " at the same time; worst gaps with that %.1f ms (%s); before the fault, under its traffic"
-                            + " alone, %.1f ms", Faults.millis(stallNanos), STALL_MILLIS, Faults.millis(gapNanos), gaps,
+                            + " at the same time, or its loops had no processor; worst gaps with that %.1f ms (%s); before"
+                            + " the fault, under its traffic alone, %.1f ms", Faults.millis(stallNanos), STALL_MILLIS, Faults.millis(gapNanos), gaps,
                     Faults.millis(trafficNanos));
         }
     }
@@ -80,6 +86,10 @@ final class Pulse implements AutoCloseable {
                 "control, living process", 16));
         controls.add(connect(nioGroup, NioSocketChannel.class, nio.localAddress(), "control, own process", 16));
         awaitWarm();
+        starvation.add(loop);
+        starvation.add(echoGroup);
+        starvation.add(living.pid(), LOOPS);
+        tested.forEach(heartbeat -> heartbeat.keptBy(starvation));
     }
 
     /** Of the living process; see {@link EchoMain#BY_RENDEZVOUS}. */
@@ -152,7 +162,7 @@ final class Pulse implements AutoCloseable {
                     if (part.nanos() > 0) {
                         any = true;
                         longest = Math.max(longest, part.nanos());
-                        worst = Math.max(worst, part.nanos() - covered(part, excuses));
+                        worst = Math.max(worst, stall(gap, part, excuses));
                     }
                 }
                 if (!any) {
@@ -169,6 +179,14 @@ final class Pulse implements AutoCloseable {
     private static Heartbeat.Gap common(Heartbeat.Gap one, Heartbeat.Gap other) {
         long from = Math.max(one.from(), other.from());
         return new Heartbeat.Gap(from, Math.max(from, Math.min(one.to(), other.to())));
+    }
+
+    /**
+     * What neither the controls nor a want of processors explain. The two may be about the same time, and so only the larger
+     * one counts.
+     */
+    static long stall(Heartbeat.Gap gap, Heartbeat.Gap part, List<Heartbeat.Gap> excuses) {
+        return Math.max(0, part.nanos() - Math.max(covered(part, excuses), gap.starvedNanos()));
     }
 
     /** How much of a gap lies in others, which are sorted and may overlap. */
@@ -211,6 +229,11 @@ final class Pulse implements AutoCloseable {
     public void close() throws InterruptedException {
         all().forEach(Heartbeat::end);
         living.close();
+        try {
+            starvation.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
         for (EventLoopGroup group : List.of(echoGroup, nioGroup)) {
             Future<?> end = group.shutdownGracefully(0, 5, TimeUnit.SECONDS);
             end.await(10, TimeUnit.SECONDS);

@@ -8,7 +8,7 @@ import java.util.List;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-/** What excuses a gap of a loop's heartbeat: gaps of the controls, as far as they are at the same time. */
+/** What excuses a gap of a loop's heartbeat: gaps of the controls at the same time, and want of a processor. */
 class PulseTest {
 
     private static final Gap GAP = new Gap(100, 300);
@@ -26,6 +26,16 @@ class PulseTest {
     @Test
     void gapsOfTwoControlsAtTheSameTimeCountOnce() {
         assertEquals(60, Pulse.covered(GAP, List.of(new Gap(120, 160), new Gap(130, 150), new Gap(140, 180))));
+    }
+
+    @Test
+    void wantOfAProcessorExplainsNoMoreThanItsTime() {
+        Gap starved = new Gap(GAP.from(), GAP.to(), 60);
+        assertEquals(140, Pulse.stall(starved, starved, List.of()));
+        assertEquals(140, Pulse.stall(starved, starved, List.of(new Gap(120, 160))), "at the same time, perhaps");
+        assertEquals(120, Pulse.stall(starved, starved, List.of(new Gap(120, 200))));
+        assertEquals(0, Pulse.stall(new Gap(100, 300, 250), new Gap(200, 300), List.of()));
+        assertEquals(200, Pulse.stall(GAP, GAP, List.of()));
     }
 
     @Test
