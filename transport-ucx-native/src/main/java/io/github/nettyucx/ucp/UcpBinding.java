@@ -15,6 +15,19 @@ public final class UcpBinding {
      */
     public static void prepare() {
         UcpFunctions.Messages.prepare();
-        Upcalls.prepare();
+        Upcalls.endpointError();
+    }
+
+    /**
+     * Keeps what UCX calls back from now on, until {@link #release()}, though there may be no worker at times: to make it
+     * again takes some milliseconds. Loads nothing. Any thread may call.
+     */
+    public static void retain() {
+        Upcalls.retain();
+    }
+
+    /** With the last one goes what would keep this class's loader. Any thread may call. */
+    public static void release() {
+        Upcalls.release();
     }
 }

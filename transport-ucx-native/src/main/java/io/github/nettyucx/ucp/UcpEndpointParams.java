@@ -116,7 +116,7 @@ public final class UcpEndpointParams {
         if (errorHandler != null) {
             mask |= UcpConstants.UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UcpConstants.UCP_EP_PARAM_FIELD_ERR_HANDLER;
             params.set(ValueLayout.JAVA_INT, UcpLayouts.EpParams.ERR_MODE, UcpConstants.UCP_ERR_HANDLING_MODE_PEER);
-            params.set(ValueLayout.JAVA_LONG, UcpLayouts.EpParams.ERR_HANDLER_CB, Upcalls.ENDPOINT_ERROR);
+            params.set(ValueLayout.JAVA_LONG, UcpLayouts.EpParams.ERR_HANDLER_CB, Upcalls.endpointError());
             params.set(ValueLayout.JAVA_LONG, UcpLayouts.EpParams.ERR_HANDLER_ARG, id);
         }
         if (remoteAddress != null) {

@@ -37,6 +37,7 @@ public final class UcpWorker implements AutoCloseable {
                     UcpFunctions.Messages.WORKER_CREATE, context.address(), written, out.address());
             address = out.get(ValueLayout.JAVA_LONG, 0);
             context.retained();
+            Upcalls.retain();
         }
     }
 
@@ -261,6 +262,7 @@ public final class UcpWorker implements AutoCloseable {
                 Upcalls.ActiveMessages.HANDLERS.unregister(handler);
             }
             context.released();
+            Upcalls.release();
         }
     }
 

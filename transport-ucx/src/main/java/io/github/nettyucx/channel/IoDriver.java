@@ -104,6 +104,7 @@ public final class IoDriver {
             }
             engine = new ProgressEngine(Thread.currentThread().getName(), counters.worker);
             port = engine;
+            OrderlyExit.loopBegins();
         }
         return engine;
     }
@@ -438,6 +439,7 @@ public final class IoDriver {
     private void closeEngine() {
         try {
             if (engine != null) {
+                OrderlyExit.loopEnds();
                 engine.close();
             }
         } finally {

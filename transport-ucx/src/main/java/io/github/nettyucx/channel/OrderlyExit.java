@@ -36,17 +36,10 @@ final class OrderlyExit extends Thread {
 
     private static final Set<UcxSocketChannel> channels = ConcurrentHashMap.newKeySet();
 
-    static {
-        if (TIMEOUT_NANOS > 0) {
-            try {
-                Runtime.getRuntime().addShutdownHook(new OrderlyExit());
-            } catch (IllegalStateException e) {
-                logger.debug("The JVM is ending already: channels are not closed by it.", e);
-            }
-        }
-    }
-
     private static volatile boolean begun;
+    /** Guarded by the class, as the hook is that stands for them. */
+    private static int loops;
+    private static OrderlyExit hook;
 
     private boolean bySignal;
     private long deadlineNanos;
@@ -61,6 +54,33 @@ final class OrderlyExit extends Thread {
      */
     static boolean hasBegun() {
         return begun;
+    }
+
+    /** A loop begins that may have channels. From any thread. */
+    static synchronized void loopBegins() {
+        loops++;
+        if (hook == null && TIMEOUT_NANOS > 0) {
+            try {
+                OrderlyExit added = new OrderlyExit();
+                Runtime.getRuntime().addShutdownHook(added);
+                hook = added;
+            } catch (IllegalStateException e) {
+                logger.debug("The JVM is ending already: channels are not closed by it.", e);
+            }
+        }
+    }
+
+    /** One that has begun has ended. With the last one the hook goes, which would hold the transport's class loader. */
+    static synchronized void loopEnds() {
+        loops--;
+        if (loops == 0 && hook != null) {
+            try {
+                Runtime.getRuntime().removeShutdownHook(hook);
+                hook = null;
+            } catch (IllegalStateException e) {
+                // The JVM is ending.
+            }
+        }
     }
 
     /** Of an open channel. From any thread. */

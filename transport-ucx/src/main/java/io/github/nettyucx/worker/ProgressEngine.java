@@ -5,6 +5,7 @@ import io.github.nettyucx.socket.Epoll;
 import io.github.nettyucx.socket.IoVector;
 import io.github.nettyucx.socket.KernelRandom;
 import io.github.nettyucx.socket.KernelSocket;
+import io.github.nettyucx.ucp.UcpBinding;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
 import io.netty.util.internal.logging.InternalLogger;
@@ -110,6 +111,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         sendBuffers = new SendBufferPool(counters);
         epoll = new Epoll();
         sockets = new WatchedSockets(epoll);
+        UcpBinding.retain();
     }
 
     // ------------------------------------------------------------------------------------------- workers
@@ -434,6 +436,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
             ioVector.close();
         }
         epoll.close();
+        UcpBinding.release();
     }
 
     private boolean allQuiet() {

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.buffer.Unpooled;
+import io.netty.util.internal.PlatformDependent;
+
+import java.io.File;
+import java.lang.ref.WeakReference;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** An application that is taken out of a container: nothing of the transport keeps its class loader. */
+public class ClassLoaderTest {
+
+    private static final String OURS = "io.github.nettyucx.";
+    private static final long MILLIS = 30_000;
+
+    /** Has classes of the transport and its tests of its own, and Netty's from outside. */
+    private static final class Own extends URLClassLoader {
+
+        Own(URL[] urls) {
+            super(urls, ClassLoaderTest.class.getClassLoader());
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            if (!name.startsWith(OURS)) {
+                return super.loadClass(name, resolve);
+            }
+            synchronized (getClassLoadingLock(name)) {
+                Class<?> loaded = findLoadedClass(name);
+                return loaded == null ? findClass(name) : loaded;
+            }
+        }
+    }
+
+    /** What the application does; public, for it has another package at run time. */
+    public static final class Application implements Callable<String> {
+
+        @Override
+        public String call() throws Exception {
+            Peers peers = new Peers();
+            try (peers) {
+                UcxServerSocketChannel server = peers.listen(Inbox::new);
+                Inbox inbox = new Inbox();
+                UcxSocketChannel client = peers.connect(server, inbox);
+                assertTrue(Lane.current().has(client.lane()), client::lane);
+                Peers.await(client.writeAndFlush(Unpooled.copyLong(4711)));
+                Peers.await(client.close());
+            }
+            return Application.class.getClassLoader().toString();
+        }
+    }
+
+    @OnEachLane
+    void itGoesWithTheApplication() throws Exception {
+        // Netty keeps an exception of its first use, and with it the classes that it was first used by.
+        assertTrue(PlatformDependent.javaVersion() > 0);
+        // Twice: the second application finds what the first has left in the process.
+        for (int i = 0; i < 2; i++) {
+            WeakReference<ClassLoader> loader = run();
+            Eventually.await(MILLIS, () -> "the class loader is not collected", () -> {
+                System.gc();
+                return loader.get() == null;
+            });
+        }
+    }
+
+    private static WeakReference<ClassLoader> run() throws Exception {
+        List<URL> urls = new ArrayList<>();
+        String path = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        for (String entry : path.split(File.pathSeparator)) {
+            urls.add(Path.of(entry).toUri().toURL());
+        }
+        try (Own loader = new Own(urls.toArray(new URL[0]))) {
+            Class<?> application = loader.loadClass(Application.class.getName());
+            assertNotSame(Application.class, application);
+            ((Callable<?>) application.getConstructor().newInstance()).call();
+            return new WeakReference<>(loader);
+        }
+    }
+}
