@@ -62,8 +62,8 @@ public final class Node implements AutoCloseable {
     private Bootstrap client;
     private Consumer<Channel> clientHandlers;
     private Channel server;
-    private boolean closed;
-    private volatile boolean closing;
+    /** With this object's lock, as peers are made: each one is closed by the node, or as soon as it is made. */
+    private boolean closing;
     /** Connections that come now are too late. */
     private volatile boolean ended;
 
@@ -136,13 +136,15 @@ public final class Node implements AutoCloseable {
             throw new IllegalArgumentException("id of a peer: " + id + " (expected: 0 or more, and not "
                     + settings.id() + ", which is this node)");
         }
-        return peers.computeIfAbsent(id, missing -> {
-            Peer peer = new Peer(this, missing, group.next());
-            if (closing) {
-                peer.close();
-            }
-            return peer;
-        });
+        synchronized (this) {
+            return peers.computeIfAbsent(id, missing -> {
+                Peer peer = new Peer(this, missing, group.next());
+                if (closing) {
+                    peer.close();
+                }
+                return peer;
+            });
+        }
     }
 
     /**
@@ -178,12 +180,11 @@ public final class Node implements AutoCloseable {
             throw new IllegalStateException("an event loop must not close its node: that waits for event loops");
         }
         synchronized (this) {
-            if (closed) {
+            if (closing) {
                 return;
             }
-            closed = true;
+            closing = true;
         }
-        closing = true;
         peers.values().forEach(Peer::close);
         awaitAll(System.nanoTime() + settings.closeTimeoutNanos(), () -> peers.values().stream().allMatch(Peer::isSettled));
         if (server != null) {

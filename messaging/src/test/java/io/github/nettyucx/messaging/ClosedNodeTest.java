@@ -3,6 +3,10 @@ package io.github.nettyucx.messaging;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,6 +23,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -118,6 +123,41 @@ class ClosedNodeTest {
                 assertEquals(-1, read);
             }
             MessagesTest.await("no connection", () -> one.metrics().connections() == 0);
+        }
+    }
+
+    /** The two meet within nanoseconds or not at all, so many are tried. */
+    @Test
+    @SuppressWarnings("deprecation") // of Netty 4.2
+    void aPeerThatIsMadeMeanwhileIsClosed() throws Exception {
+        EventLoopGroup group = new NioEventLoopGroup(1);
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            for (int round = 0; round < 20_000; round++) {
+                Node node = Node.builder(1).transport(group, NioSocketChannel.class, NioServerSocketChannel.class)
+                        .ringCapacity(4096).maxRequests(1).start();
+                var together = new AtomicInteger(2);
+                Future<Peer> making = thread.submit(() -> {
+                    meet(together);
+                    return node.peer(2);
+                });
+                meet(together);
+                for (int spins = round % 512; spins > 0; spins--) {
+                    Thread.onSpinWait();
+                }
+                node.close();
+                assertTrue(making.get(10, TimeUnit.SECONDS).outgoing().ring().isClosed(), "not closed in round " + round);
+            }
+        } finally {
+            thread.shutdownNow();
+            group.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+        }
+    }
+
+    private static void meet(AtomicInteger together) {
+        together.decrementAndGet();
+        while (together.get() > 0) {
+            Thread.onSpinWait();
         }
     }
 }
