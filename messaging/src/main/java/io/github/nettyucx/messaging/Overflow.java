@@ -22,7 +22,7 @@ final class Overflow {
      * sent behind them.
      */
     private final ConcurrentLinkedQueue<Slot> later = new ConcurrentLinkedQueue<>();
-    /** Of all that has been given room and has not been moved. */
+    /** Of all that has been given room, or is being given it, and has not been moved. */
     private final AtomicLong bytes = new AtomicLong();
 
     Overflow(Peer peer, Node node, Ring ring) {
@@ -54,13 +54,19 @@ final class Overflow {
         return slot(length);
     }
 
+    /** Of bytes that have been counted. */
     private Slot slot(int length) {
-        node.counters().overflowed();
-        Slot slot = new Slot();
-        slot.memory = Arena.ofAuto().allocate(length, Frame.ALIGNMENT);
-        slot.position = Peer.NO_TICKET;
-        slot.length = length;
-        return slot;
+        try {
+            Slot slot = new Slot();
+            slot.memory = Arena.ofAuto().allocate(length, Frame.ALIGNMENT);
+            slot.position = Peer.NO_TICKET;
+            slot.length = length;
+            node.counters().overflowed();
+            return slot;
+        } catch (Throwable e) {
+            bytes.addAndGet(-length);
+            throw e;
+        }
     }
 
     /** Completes a frame, or a whole message of which it is the first. */
