@@ -17,19 +17,25 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.util.concurrent.DefaultPromise;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import io.netty.util.concurrent.Promise;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
+import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntFunction;
 
 /** A connection to a broker, for any number of producers and consumers. Any thread may call. */
 public final class LogConnection implements AutoCloseable {
     private static final int CONNECT_TIMEOUT_MILLIS = 10_000;
     private static final long SHUTDOWN_SECONDS = 5;
+    private static final String CLOSED = "the connection to the broker has been closed";
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(LogConnection.class);
 
     private final EventLoopGroup group;
@@ -79,8 +85,7 @@ public final class LogConnection implements AutoCloseable {
      * @return the number of its first partition; the others follow
      */
     public Future<Integer> openTopic(String name, int partitions) {
-        return map(ask(request -> new Message.OpenTopic(request, partitions, name)),
-                answer -> ((Message.Topic) answer).first());
+        return ask(request -> new Message.OpenTopic(request, partitions, name), answer -> ((Message.Topic) answer).first());
     }
 
     /** A producer whose records go as messages. */
@@ -120,14 +125,14 @@ public final class LogConnection implements AutoCloseable {
 
     /** Which broker leads, as the one that is asked knows it. */
     public Future<Message.Leader> findLeader() {
-        return map(ask(Message.FindLeader::new), Message.Leader.class::cast);
+        return ask(Message.FindLeader::new, Message.Leader.class::cast);
     }
 
     // ------------------------------------------------------------------------------------------- for a leader
 
     /** Has the broker follow whoever has this connection. Fails if it knows of a later epoch. */
     public Future<Void> follow(long epoch, String cluster) {
-        return map(ask(request -> new Message.Follow(request, epoch, cluster)), _ -> null);
+        return ask(request -> new Message.Follow(request, epoch, cluster), _ -> null);
     }
 
     /**
@@ -137,28 +142,39 @@ public final class LogConnection implements AutoCloseable {
      * @return the offset behind the last record that is left
      */
     public Future<Long> adopt(int partition, long end, List<EpochHistory.Entry> epochs) {
-        return map(ask(request -> new Message.Adopt(request, partition, end, epochs)),
-                answer -> ((Message.Adopted) answer).next());
+        return ask(request -> new Message.Adopt(request, partition, end, epochs), answer -> ((Message.Adopted) answer).next());
     }
 
     // ------------------------------------------------------------------------------------------- what there is
 
     public Future<Message.Statistics> statistics() {
-        return map(ask(Message.AskStatistics::new), Message.Statistics.class::cast);
+        return ask(Message.AskStatistics::new, Message.Statistics.class::cast);
     }
 
     public boolean isOpen() {
         return channel.isActive();
     }
 
-    /** Has a task run by the event loop, on which futures of this connection are told. */
+    /**
+     * Has a task run by the event loop, on which futures of this connection are told.
+     *
+     * @throws RejectedExecutionException if the connection has been closed
+     */
     public void execute(Runnable task) {
-        loop().execute(task);
+        try {
+            loop().execute(task);
+        } catch (RejectedExecutionException e) {
+            throw new RejectedExecutionException(CLOSED, e);
+        }
     }
 
     /** The same, later. */
     public void schedule(Runnable task, long nanos) {
-        loop().schedule(task, nanos, TimeUnit.NANOSECONDS);
+        try {
+            loop().schedule(task, nanos, TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException e) {
+            throw new RejectedExecutionException(CLOSED, e);
+        }
     }
 
     /** What carries its bytes. */
@@ -180,11 +196,41 @@ public final class LogConnection implements AutoCloseable {
         return handler;
     }
 
+    /** Of what this connection does. When its event loop has ended, who listens is told by another one. */
+    <T> Promise<T> newPromise() {
+        return new DefaultPromise<>(loop()) {
+            @Override
+            protected EventExecutor executor() {
+                var loop = super.executor();
+                return loop.isShutdown() ? GlobalEventExecutor.INSTANCE : loop;
+            }
+        };
+    }
+
     /** @param message makes the request of its number */
     Future<Message.Answer> ask(IntFunction<Message> message) {
-        Promise<Message.Answer> promise = loop().newPromise();
-        run(() -> handler.ask(message, promise));
-        return promise;
+        Promise<Message.Answer> promise = newPromise();
+        return run(promise, () -> handler.ask(message, promise));
+    }
+
+    interface Mapping<R> {
+        R apply(Message.Answer answer) throws Exception;
+    }
+
+    /** The same, of something that is made of the answer. */
+    <R> Future<R> ask(IntFunction<Message> message, Mapping<R> mapping) {
+        Promise<R> promise = newPromise();
+        return run(promise, () -> ask(message).addListener((Future<Message.Answer> answered) -> {
+            if (!answered.isSuccess()) {
+                promise.tryFailure(answered.cause());
+                return;
+            }
+            try {
+                promise.trySuccess(mapping.apply(answered.getNow()));
+            } catch (Exception e) {
+                promise.tryFailure(e);
+            }
+        }));
     }
 
     /** Some forms of what there is are not for other threads. */
@@ -215,11 +261,55 @@ public final class LogConnection implements AutoCloseable {
         }
     }
 
-    void run(Runnable task) {
+    /** Has the event loop do something that a promise tells of. If the connection has been closed, that tells so. */
+    <T> Future<T> run(Promise<T> promise, Runnable task) {
+        return run(promise, task, () -> { });
+    }
+
+    /** @param otherwise is run if the task is not */
+    <T> Future<T> run(Promise<T> promise, Runnable task, Runnable otherwise) {
         if (loop().inEventLoop()) {
             task.run();
-        } else {
-            loop().execute(task);
+            return promise;
+        }
+        var call = new Call(task, () -> {
+            otherwise.run();
+            promise.tryFailure(new IOException(CLOSED));
+        });
+        try {
+            loop().execute(call);
+        } catch (RejectedExecutionException e) {
+            call.refuse();
+            return promise;
+        }
+        if (loop().isShuttingDown()) {
+            // Of what it takes in its last moments the loop drops some.
+            loop().terminationFuture().addListener(_ -> call.refuse());
+        }
+        return promise;
+    }
+
+    /** Is run or refused, once. */
+    private static final class Call extends AtomicBoolean implements Runnable {
+        private final transient Runnable task;
+        private final transient Runnable refusal;
+
+        Call(Runnable task, Runnable refusal) {
+            this.task = task;
+            this.refusal = refusal;
+        }
+
+        @Override
+        public void run() {
+            if (compareAndSet(false, true)) {
+                task.run();
+            }
+        }
+
+        void refuse() {
+            if (compareAndSet(false, true)) {
+                refusal.run();
+            }
         }
     }
 
@@ -227,27 +317,7 @@ public final class LogConnection implements AutoCloseable {
         return ((UcxSocketChannel) channel).openMemory(key);
     }
 
-    interface Mapping<T, R> {
-        R apply(T value) throws Exception;
-    }
-
-    <T, R> Future<R> map(Future<T> future, Mapping<T, R> mapping) {
-        Promise<R> promise = loop().newPromise();
-        future.addListener((Future<T> done) -> {
-            if (!done.isSuccess()) {
-                promise.tryFailure(done.cause());
-                return;
-            }
-            try {
-                promise.trySuccess(mapping.apply(done.getNow()));
-            } catch (Exception e) {
-                promise.tryFailure(e);
-            }
-        });
-        return promise;
-    }
-
-    /** Everything that is under way fails. */
+    /** Everything that is under way fails, and everything that comes later, at once. */
     @Override
     public void close() {
         channel.close().awaitUninterruptibly();

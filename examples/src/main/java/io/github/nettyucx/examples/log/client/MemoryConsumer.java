@@ -76,25 +76,28 @@ public final class MemoryConsumer {
     }
 
     Future<MemoryConsumer> open() {
-        Promise<MemoryConsumer> promise = connection.loop().newPromise();
-        connection.ask(Message.OpenSlots::new).addListener((Future<Message.Answer> answered) -> {
-            if (!answered.isSuccess()) {
-                promise.tryFailure(answered.cause());
-                return;
+        Promise<MemoryConsumer> promise = connection.newPromise();
+        return connection.run(promise, () -> connection.ask(Message.OpenSlots::new)
+                .addListener((Future<Message.Answer> answered) -> {
+                    if (answered.isSuccess()) {
+                        open(((Message.Slots) answered.getNow()).key(), promise);
+                    } else {
+                        promise.tryFailure(answered.cause());
+                    }
+                }));
+    }
+
+    private void open(byte[] key, Promise<MemoryConsumer> promise) {
+        connection.openMemory(key).addListener((Future<UcxRemoteMemory> opened) -> {
+            if (opened.isSuccess()) {
+                slots = opened.getNow();
+                // The second half is for those that are looked at again.
+                words = connection.channel().alloc().directBuffer(2 * places.size() * SlotWord.BYTES);
+                promise.trySuccess(this);
+            } else {
+                promise.tryFailure(opened.cause());
             }
-            connection.openMemory(((Message.Slots) answered.getNow()).key())
-                    .addListener((Future<UcxRemoteMemory> opened) -> {
-                        if (opened.isSuccess()) {
-                            slots = opened.getNow();
-                            // The second half is for those that are looked at again.
-                            words = connection.channel().alloc().directBuffer(2 * places.size() * SlotWord.BYTES);
-                            promise.trySuccess(this);
-                        } else {
-                            promise.tryFailure(opened.cause());
-                        }
-                    });
         });
-        return promise;
     }
 
     /** Of the next record of one of its partitions. For the listeners of {@link #poll}, and in between. */
@@ -113,9 +116,8 @@ public final class MemoryConsumer {
 
     /** What can be read now; empty if there is nothing, or it has turned out where to look next time. */
     public Future<List<LogRecord>> poll() {
-        Promise<List<LogRecord>> promise = connection.loop().newPromise();
-        connection.run(() -> new Poll(promise).begin());
-        return promise;
+        Promise<List<LogRecord>> promise = connection.newPromise();
+        return connection.run(promise, () -> new Poll(promise).begin());
     }
 
     private final class Poll {
@@ -264,10 +266,12 @@ public final class MemoryConsumer {
 
     /** Gives up its access. */
     public void close() {
-        connection.run(() -> {
-            places.forEach(place -> place.opened.close());
-            slots.close();
-            words.release();
-        });
+        connection.run(connection.newPromise(), this::giveUp, this::giveUp);
+    }
+
+    private void giveUp() {
+        places.forEach(place -> place.opened.close());
+        slots.close();
+        words.release();
     }
 }

@@ -105,8 +105,8 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
     // ------------------------------------------------------------------------------------------- the segments
 
     final Future<Producer> open() {
-        Promise<Producer> promise = connection.loop().newPromise();
-        connection.run(() -> {
+        Promise<Producer> promise = connection.newPromise();
+        return connection.run(promise, () -> {
             if (!connection.handler().add(partition, this)) {
                 promise.tryFailure(new BrokerException(ErrorCode.BAD_REQUEST, "this connection has a producer with access"
                         + " to partition " + partition + " already"));
@@ -122,12 +122,11 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
                         }
                     });
         });
-        return promise;
     }
 
     @Override
     public final void granted(Message.Granted granted) {
-        granted(granted, connection.loop().newPromise());
+        granted(granted, connection.newPromise());
     }
 
     private void granted(Message.Granted granted, Promise<Producer> promise) {
@@ -218,9 +217,8 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
 
     @Override
     public final Future<Long> send(ByteBuf records) {
-        Promise<Long> promise = connection.loop().newPromise();
-        connection.run(() -> send(records, LogConnection.telling(promise), 0));
-        return promise;
+        Promise<Long> promise = connection.newPromise();
+        return connection.run(promise, () -> send(records, LogConnection.telling(promise), 0), records::release);
     }
 
     @Override
@@ -351,8 +349,8 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
 
     @Override
     public final void close() throws InterruptedException {
-        Promise<Void> promise = connection.loop().newPromise();
-        connection.run(() -> {
+        Promise<Void> promise = connection.newPromise();
+        connection.run(promise, () -> {
             if (closing == null) {
                 closing = promise;
                 progress(true);

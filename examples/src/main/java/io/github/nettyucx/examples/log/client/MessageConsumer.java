@@ -36,8 +36,7 @@ public final class MessageConsumer {
     /** The offset behind the last record that there is. */
     public Future<Long> end() {
         // Of records it asks for as few as can be.
-        var asked = connection.ask(request -> new Message.Fetch(request, partition, offset, 1, 0));
-        return connection.map(asked, answer -> {
+        return connection.ask(request -> new Message.Fetch(request, partition, offset, 1, 0), answer -> {
             var fetched = (Message.Fetched) answer;
             fetched.records().release();
             return fetched.next();
@@ -51,8 +50,7 @@ public final class MessageConsumer {
      */
     public Future<List<LogRecord>> poll(int waitMillis) {
         var from = offset;
-        var asked = connection.ask(request -> new Message.Fetch(request, partition, from, maxBytes, waitMillis));
-        return connection.map(asked, answer -> {
+        return connection.ask(request -> new Message.Fetch(request, partition, from, maxBytes, waitMillis), answer -> {
             var records = ((Message.Fetched) answer).records();
             try {
                 var found = new ArrayList<LogRecord>();

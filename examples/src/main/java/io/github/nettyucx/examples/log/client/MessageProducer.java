@@ -22,9 +22,8 @@ final class MessageProducer implements Producer {
 
     @Override
     public Future<Long> send(ByteBuf records) {
-        Promise<Long> promise = connection.loop().newPromise();
-        connection.run(() -> send(records, LogConnection.telling(promise), 0));
-        return promise;
+        Promise<Long> promise = connection.newPromise();
+        return connection.run(promise, () -> send(records, LogConnection.telling(promise), 0), records::release);
     }
 
     @Override
@@ -71,8 +70,8 @@ final class MessageProducer implements Producer {
 
     @Override
     public void close() throws InterruptedException {
-        Promise<Void> promise = connection.loop().newPromise();
-        connection.run(() -> {
+        Promise<Void> promise = connection.newPromise();
+        connection.run(promise, () -> {
             idle = promise;
             if (underWay == 0) {
                 promise.trySuccess(null);
