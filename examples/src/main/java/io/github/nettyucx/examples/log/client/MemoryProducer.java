@@ -55,6 +55,11 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
     /** Of a segment; not known before the broker has answered. */
     private volatile long capacity;
     private UcxRemoteMemory memory;
+    /** The last that there was; {@code null} if there was none. */
+    private UcxRemoteMemory written;
+    /** The broker has given it, and has to be told when it ends. */
+    private boolean hasAccess;
+    private boolean accessHasEnded;
     private Throwable failure;
     /** Of who closes it; {@code null} as long as nobody does. */
     private Promise<Void> closing;
@@ -72,7 +77,7 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
     /** There is a new segment. */
     abstract void begin(UcxRemoteMemory into, long position, long end);
 
-    /** It has been sealed: what is still told of operations on it means nothing any more. */
+    /** It has been sealed, or all is over: what is still told of operations on it means nothing any more. */
     abstract void ended();
 
     /** @return whether it is under way; otherwise the segment has no room for it, and the broker has been told */
@@ -130,6 +135,7 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
     }
 
     private void granted(Message.Granted granted, Promise<Producer> promise) {
+        hasAccess = true;
         generation = granted.generation();
         capacity = granted.capacity();
         opened.open(granted.key()).addListener((Future<UcxRemoteMemory> opening) -> {
@@ -149,6 +155,7 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
                 return;
             }
             memory = opening.getNow();
+            written = memory;
             begin(memory, granted.position(), capacity);
             state = State.WRITING;
             promise.trySuccess(this);
@@ -198,14 +205,12 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
         }
         end();
         failure = cause;
-        connection.handler().remove(partition, this);
+        ended();
         var all = new ArrayDeque<>(underWay);
         all.addAll(again);
         all.forEach(batch -> batch.failed(cause));
         queue.fail(cause);
-        if (closing != null) {
-            closing.trySuccess(null);
-        }
+        endAccess();
     }
 
     private void end() {
@@ -336,15 +341,36 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
     }
 
     private void leave() {
-        if (state == State.ENDED) {
+        if (accessHasEnded) {
             closing.trySuccess(null);
-            return;
+        } else if (state != State.ENDED) {
+            end();
+            endAccess();
         }
-        end();
-        connection.ask(request -> new Message.Leave(request, partition)).addListener(_ -> {
-            connection.handler().remove(partition, this);
+    }
+
+    /** Of one that has failed there may be writes under way: the broker may use the memory for others when it is told. */
+    private void endAccess() {
+        if (!hasAccess) {
+            accessEnded();
+        } else if (failure == null || written == null) {
+            tellOfEnd();
+        } else {
+            written.flush((id, value, cause) -> tellOfEnd(), 0);
+        }
+    }
+
+    /** If the connection has ended, that tells the broker. */
+    private void tellOfEnd() {
+        connection.ask(request -> new Message.Leave(request, partition)).addListener(_ -> accessEnded());
+    }
+
+    private void accessEnded() {
+        accessHasEnded = true;
+        connection.handler().remove(partition, this);
+        if (closing != null) {
             closing.trySuccess(null);
-        });
+        }
     }
 
     @Override
