@@ -86,6 +86,10 @@ final class Follower implements AutoCloseable {
                 } catch (ExampleFailure | IOException | ExecutionException e) {
                     failed(e);
                     Thread.sleep(RETRY_MILLIS);
+                } catch (RuntimeException | Error e) {
+                    // Of what is not foreseen it is not known whether it comes again.
+                    failed(e);
+                    Thread.sleep(LATER_MILLIS);
                 }
             } catch (InterruptedException | RejectedExecutionException e) {
                 // The leader ends.
@@ -95,7 +99,7 @@ final class Follower implements AutoCloseable {
     }
 
     /** It is said once, not each time it is tried. */
-    private void failed(Exception failure) {
+    private void failed(Throwable failure) {
         loop.execute(() -> rule.lost(this));
         var problem = Explanation.of(failure);
         if (!problem.equals(lastProblem)) {

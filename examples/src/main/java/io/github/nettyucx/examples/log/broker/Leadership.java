@@ -22,6 +22,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 
 /**
  * Whether this broker leads, and whom it follows if not. Raft chooses: the leader of Raft becomes the leader of the log, in a
@@ -89,22 +90,45 @@ final class Leadership implements CommitRule {
         epoch = topics.partitions().stream().mapToLong(Partition::lastEpoch).max().orElse(0);
         node = ClusterNode.start(cluster, settings.directory(), changed -> execute(() -> changed(changed)));
         execute(() -> {
+            ticking = loop.scheduleWithFixedDelay(() -> guarded(this::tick), TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
             changed(node.state());
-            ticking = loop.scheduleWithFixedDelay(this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
         });
     }
 
     /** What Raft has to tell comes from its threads, also when the broker has ended. */
     private void execute(Runnable task) {
         try {
-            loop.execute(task);
+            loop.execute(() -> guarded(task));
         } catch (RejectedExecutionException e) {
             // Nobody asks any more.
         }
     }
 
-    private <T> void whenDone(CompletableFuture<T> future, BiConsumer<T, Throwable> action) {
-        future.whenComplete((value, cause) -> execute(() -> action.accept(value,
+    /** What is not foreseen is told, and ends this broker's leadership: another one may do better. All else goes on. */
+    private void guarded(Runnable task) {
+        try {
+            task.run();
+        } catch (RuntimeException | Error e) {
+            System.err.println("something has failed that must not fail: " + Explanation.of(e));
+            e.printStackTrace();
+            if (leads()) {
+                stepDown("something has failed that must not fail");
+                setback.suffered();
+            }
+        }
+    }
+
+    private static <T> CompletableFuture<T> asked(Supplier<CompletableFuture<T>> question) {
+        try {
+            return question.get();
+        } catch (RuntimeException | Error e) {
+            // As any other refusal: who asks waits for an end.
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private <T> void whenDone(Supplier<CompletableFuture<T>> question, BiConsumer<T, Throwable> action) {
+        asked(question).whenComplete((value, cause) -> execute(() -> action.accept(value,
                 cause instanceof CompletionException e && e.getCause() != null ? e.getCause() : cause)));
     }
 
@@ -154,7 +178,7 @@ final class Leadership implements CommitRule {
                     stepDown("this broker does not lead Raft any more");
                     return;
                 }
-                lease.renew(node::confirm, this::execute, this::advance);
+                lease.renew(() -> asked(node::confirm), this::execute, () -> guarded(this::advance));
                 if (role == Role.TAKING_OVER && topics.partitions().stream().allMatch(Partition::isCommitted)) {
                     role = Role.LEADING;
                     System.err.println("leads: " + inSync);
@@ -180,7 +204,7 @@ final class Leadership implements CommitRule {
             return;
         }
         role = Role.CLAIMING;
-        whenDone(node.submit(new ClusterCommand.Lead(cluster.self().id(), from.epoch())), (begun, cause) -> {
+        whenDone(() -> node.submit(new ClusterCommand.Lead(cluster.self().id(), from.epoch())), (begun, cause) -> {
             role = Role.FOLLOWING;
             // Otherwise the next tick tries it again, if Raft is led by this broker still.
             if (cause == null) {
@@ -195,7 +219,7 @@ final class Leadership implements CommitRule {
     /** Who is not there does not take it: the next tick asks another one. */
     private void passOn(String other, Runnable taken) {
         role = Role.PASSING_ON;
-        whenDone(node.passOn(other), (_, cause) -> {
+        whenDone(() -> node.passOn(other), (_, cause) -> {
             role = Role.FOLLOWING;
             if (cause == null) {
                 taken.run();
@@ -208,7 +232,7 @@ final class Leadership implements CommitRule {
             @Override
             public CompletableFuture<ClusterState> submit(ClusterCommand command) {
                 var done = new CompletableFuture<ClusterState>();
-                whenDone(node.submit(command), (after, cause) -> {
+                whenDone(() -> node.submit(command), (after, cause) -> {
                     if (cause == null) {
                         done.complete(after);
                     } else {
@@ -221,8 +245,10 @@ final class Leadership implements CommitRule {
             @Override
             public void changed() {
                 if (isOf(begun)) {
-                    require();
-                    advance();
+                    guarded(() -> {
+                        require();
+                        advance();
+                    });
                 }
             }
 
@@ -270,13 +296,12 @@ final class Leadership implements CommitRule {
         inSync = null;
         lease = null;
         required = null;
-        topics.replicateTo(List.of());
         followers.values().forEach(Follower::stop);
         followers.clear();
-        topics.partitions().forEach(Partition::follow);
-        for (var connection : List.copyOf(connections)) {
-            connection.dismiss(notLeading());
-        }
+        // Each of them, whatever becomes of the others.
+        guarded(() -> topics.replicateTo(List.of()));
+        topics.partitions().forEach(partition -> guarded(() -> partition.follow()));
+        List.copyOf(connections).forEach(connection -> guarded(() -> connection.dismiss(notLeading())));
     }
 
     // ------------------------------------------------------------------------------------------- what is committed
@@ -392,7 +417,7 @@ final class Leadership implements CommitRule {
 
     /** Has the cluster agree to a new topic, and then makes it. */
     void makeTopic(String name, int partitions, BiConsumer<Topics.Topic, Throwable> done) {
-        whenDone(node.submit(new ClusterCommand.AddTopic(epoch, name, partitions)), (after, cause) -> {
+        whenDone(() -> node.submit(new ClusterCommand.AddTopic(epoch, name, partitions)), (after, cause) -> {
             if (cause != null || !leads() || epoch != after.epoch()) {
                 done.accept(null, cause);
                 return;
