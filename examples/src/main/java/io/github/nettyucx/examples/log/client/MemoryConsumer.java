@@ -65,7 +65,10 @@ public final class MemoryConsumer {
     private final int maxBytes;
     private final List<Place> places = new ArrayList<>();
     private UcxRemoteMemory slots;
+    /** Released when nobody polls any more. */
     private ByteBuf words;
+    private int polls;
+    private boolean closed;
 
     MemoryConsumer(LogConnection connection, int first, List<Long> offsets, int maxBytes) {
         this.connection = connection;
@@ -132,9 +135,14 @@ public final class MemoryConsumer {
         }
 
         void begin() {
+            polls++;
+            if (closed) {
+                end(null);
+                return;
+            }
             slots.get((long) first * SlotWord.BYTES, words, 0, places.size() * SlotWord.BYTES, (id, value, cause) -> {
-                if (cause != null) {
-                    promise.tryFailure(cause);
+                if (cause != null || closed) {
+                    end(cause);
                     return;
                 }
                 for (var i = 0; i < places.size(); i++) {
@@ -253,25 +261,43 @@ public final class MemoryConsumer {
             if (failure == null) {
                 failure = cause;
             }
-            if (--left > 0) {
-                return;
+            if (--left == 0) {
+                end(failure);
             }
-            if (failure == null) {
+        }
+
+        private void end(Throwable cause) {
+            polls--;
+            if (closed) {
+                releaseUnused();
+                promise.tryFailure(new IllegalStateException("the consumer has been closed"));
+            } else if (cause == null) {
                 promise.trySuccess(found);
             } else {
-                promise.tryFailure(failure);
+                promise.tryFailure(cause);
             }
         }
     }
 
-    /** Gives up its access. */
+    /** Gives up its access. A poll that is under way fails, and so do later ones. Any thread may call. */
     public void close() {
         connection.run(connection.newPromise(), this::giveUp, this::giveUp);
     }
 
-    private void giveUp() {
+    /** Several threads may when the event loop has ended. */
+    private synchronized void giveUp() {
+        if (closed) {
+            return;
+        }
+        closed = true;
         places.forEach(place -> place.opened.close());
         slots.close();
-        words.release();
+        releaseUnused();
+    }
+
+    private void releaseUnused() {
+        if (polls == 0 && words.refCnt() > 0) {
+            words.release();
+        }
     }
 }
