@@ -5,20 +5,21 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.System.Logger.Level;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /**
  * The directory that bundled libraries are loaded from: one per user and contents, shared by all of that user's JVMs, so
@@ -139,13 +140,40 @@ record ExtractionDirectory(int user) {
         return Collections.disjoint(permissions, FORBIDDEN) ? null : " can be written to by other users";
     }
 
-    private static void delete(Path directory) {
-        try (Stream<Path> paths = Files.walk(directory)) {
-            for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(path);
-            }
+    /** As much as there is and can be deleted; others may do the same. */
+    static void delete(Path directory) {
+        try {
+            Files.walkFileTree(directory, new SimpleFileVisitor<>() {
+                @Override
+                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                    return delete(file);
+                }
+
+                @Override
+                public FileVisitResult visitFileFailed(Path file, IOException cause) {
+                    return delete(file);
+                }
+
+                @Override
+                public FileVisitResult postVisitDirectory(Path visited, IOException cause) {
+                    return delete(visited);
+                }
+
+                private FileVisitResult delete(Path path) {
+                    try {
+                        Files.deleteIfExists(path);
+                    } catch (IOException e) {
+                        left(path, e);
+                    }
+                    return FileVisitResult.CONTINUE;
+                }
+            });
         } catch (IOException e) {
-            Logs.of(ExtractionDirectory.class).log(Level.DEBUG, "could not delete " + directory, e);
+            left(directory, e);
         }
+    }
+
+    private static void left(Path path, IOException cause) {
+        Logs.of(ExtractionDirectory.class).log(Level.DEBUG, "could not delete " + path, cause);
     }
 }

@@ -18,6 +18,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -232,5 +233,33 @@ class ExtractionDirectoryTest {
         }
         assertArrayEquals(good, Files.readAllBytes(library));
         assertEquals(5, TestUcx.list(library.getParent()).size(), "nothing unfinished is left behind");
+    }
+
+    /** As a cleaner of old temporary files may: a process that ends is not to end with an exception. */
+    @Test
+    void whatOthersDeleteMeanwhileIsNotMissed() throws Exception {
+        Path directory = Files.createDirectory(temporary.resolve("own"));
+        AtomicBoolean stop = new AtomicBoolean();
+        Thread other = Thread.ofPlatform().start(() -> {
+            while (!stop.get()) {
+                for (int i = 0; i < 100; i++) {
+                    directory.resolve(i + "/ucx").toFile().mkdirs();
+                }
+                for (int i = 0; i < 100; i++) {
+                    directory.resolve(i + "/ucx").toFile().delete();
+                    directory.resolve(Integer.toString(i)).toFile().delete();
+                }
+            }
+        });
+        try {
+            for (int i = 0; i < 100; i++) {
+                ExtractionDirectory.delete(directory);
+            }
+        } finally {
+            stop.set(true);
+            other.join();
+        }
+        ExtractionDirectory.delete(directory);
+        assertFalse(Files.exists(directory));
     }
 }
