@@ -36,6 +36,8 @@ public final class ChildProcess implements AutoCloseable {
     private static final int REMEMBERED_LINES = 60;
     /** More than {@link ParentProcess} gives the other process for an orderly end. */
     private static final long STOP_SECONDS = 25;
+    /** One that the system cannot end, because it waits for a disk for example, is not waited for any longer. */
+    private static final long KILL_SECONDS = 10;
     private static final int EXIT_SIGINT = 130;
     private static final int EXIT_SIGTERM = 143;
 
@@ -228,9 +230,24 @@ public final class ChildProcess implements AutoCloseable {
         }
     }
 
+    /** Kills it if it has not ended, and waits until it has gone: till then it may still write. */
     @Override
     public void close() {
         process.destroyForcibly();
+        var interrupted = false;
+        var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(KILL_SECONDS);
+        while (true) {
+            try {
+                process.waitFor(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+                break;
+            } catch (InterruptedException e) {
+                // It is killed already, and takes no longer than it takes.
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private void remember(String line) {

@@ -44,8 +44,6 @@ record Ratis(boolean agent) implements Contender {
     /** Of the agent's report: a lane, and the side that this process was. */
     private static final Pattern LANE = Pattern.compile("  (\\S+) +(?:client|server) +\\S+ +\\d+ +\\d+ +\\d+.*");
     private static final long START_SECONDS = 60;
-    /** A process that is killed has gone long before, unless the kernel writes its memory to disk. */
-    private static final long KILL_MILLIS = 10_000;
     private static final int LEAST_PORT = 15_000;
     private static final int MOST_PORT = 30_000;
 
@@ -93,7 +91,8 @@ record Ratis(boolean agent) implements Contender {
         } catch (IOException e) {
             throw new ExampleFailure("cannot start Ratis: " + e.getMessage(), e);
         } finally {
-            end(processes);
+            // Those that have not ended by themselves write into their directories until they have gone.
+            processes.forEach(ChildProcess::close);
             delete(directory);
         }
     }
@@ -148,19 +147,6 @@ record Ratis(boolean agent) implements Contender {
         // A container often has 64 MiB of it, which UCX needs as well.
         return Files.isWritable(memory) && Files.getFileStore(memory).getUsableSpace() > ROOM
                 ? Files.createTempDirectory(memory, "ratis") : Files.createTempDirectory("ratis");
-    }
-
-    /** Those that have not ended by themselves still write into their directories until they have gone. */
-    private static void end(List<ChildProcess> processes) {
-        processes.forEach(ChildProcess::close);
-        try {
-            for (var process : processes) {
-                process.endsWithin(KILL_MILLIS);
-            }
-        } catch (InterruptedException e) {
-            // Whatever this was a part of is over then, and says so itself.
-            Thread.currentThread().interrupt();
-        }
     }
 
     /** As much of it as there is and can be deleted; it says if something is left. */
