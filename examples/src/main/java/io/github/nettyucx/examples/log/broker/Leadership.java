@@ -350,9 +350,9 @@ final class Leadership implements CommitRule {
 
     @Override
     public int inSync(Topics ours) {
-        // The cluster counts a broker from the beginning, also one that has not been reached yet.
-        return inSync == null ? 0 : (int) followers.entrySet().stream()
-                .filter(one -> inSync.stays(one.getKey()) && ours.hasAll(one.getValue())).count();
+        // The cluster counts a broker from the beginning, also one that has not been reached yet, be it by the log or by Raft.
+        return inSync == null ? 0 : (int) followers.entrySet().stream().filter(one -> inSync.stays(one.getKey())
+                && ours.hasAll(one.getValue()) && node.hasTold(one.getKey())).count();
     }
 
     // ------------------------------------------------------------------------------------------- for connections

@@ -31,6 +31,7 @@ import org.apache.ratis.protocol.TransferLeadershipRequest;
 import org.apache.ratis.rpc.SupportedRpcType;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.server.storage.RaftStorage.StartupOption;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.util.SizeInBytes;
@@ -124,6 +125,21 @@ public final class ClusterNode implements AutoCloseable {
         try {
             var info = server.getDivision(group).getInfo();
             return info.isAlive() && info.isLeader() && info.isLeaderReady();
+        } catch (IOException e) {
+            // It has been closed.
+            return false;
+        }
+    }
+
+    /**
+     * Whether a broker has something of Raft's log, as far as this one knows, which leads Raft. Without that its vote does not
+     * count: Ratis takes a server that has nothing for one that has lost its files, once something has been committed.
+     */
+    public boolean hasTold(String node) {
+        try {
+            return server.getDivision(group).getCommitInfos().stream()
+                    .anyMatch(info -> info.getServer().getId().toStringUtf8().equals(node)
+                            && info.getCommitIndex() >= RaftLog.LEAST_VALID_LOG_INDEX);
         } catch (IOException e) {
             // It has been closed.
             return false;

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.fail;
 import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.TransportKind;
 import io.github.nettyucx.examples.log.cluster.Node;
+import io.github.nettyucx.examples.log.protocol.ErrorCode;
 import io.github.nettyucx.examples.log.storage.Durability;
 import io.github.nettyucx.examples.log.storage.PartitionLog;
 import io.github.nettyucx.examples.log.storage.Records;
@@ -51,6 +52,11 @@ final class ClusterProcesses implements AutoCloseable {
      * @param more arguments of each
      */
     ClusterProcesses(Path root, SplittableRandom random, String... more) throws Exception {
+        this(BROKERS, root, random, more);
+    }
+
+    /** @param running how many of them are started; the others are to be, later */
+    ClusterProcesses(int running, Path root, SplittableRandom random, String... more) throws Exception {
         this.root = root;
         this.more = more;
         var raftPorts = new ArrayList<Integer>();
@@ -61,7 +67,7 @@ final class ClusterProcesses implements AutoCloseable {
         nodes = addresses.stream().map(address -> address + "/" + raftPorts.get(addresses.indexOf(address)))
                 .collect(Collectors.joining(","));
         // At the same time: each takes its time.
-        var starting = IntStream.range(0, BROKERS).mapToObj(i -> CompletableFuture.runAsync(() -> {
+        var starting = IntStream.range(0, running).mapToObj(i -> CompletableFuture.runAsync(() -> {
             try {
                 start(i);
             } catch (Exception e) {
@@ -93,6 +99,17 @@ final class ClusterProcesses implements AutoCloseable {
 
     /** @param special arguments of this one */
     void start(int number, String... special) throws Exception {
+        launch(number, nodes, special);
+    }
+
+    /** With a Raft server where the others do not look for it. */
+    void startApart(int number, SplittableRandom random) throws Exception {
+        var all = nodes.split(",");
+        all[number] = addresses.get(number) + "/" + FreePort.take(random);
+        launch(number, String.join(",", all));
+    }
+
+    private void launch(int number, String nodes, String... special) throws Exception {
         var arguments = new ArrayList<>(List.of("--cluster", NAME, "--nodes", nodes));
         arguments.addAll(Arrays.asList(more));
         arguments.addAll(Arrays.asList(special));
@@ -140,6 +157,31 @@ final class ClusterProcesses implements AutoCloseable {
 
     LeaderConnection connect() {
         return new LeaderConnection(TransportKind.UCX, addresses, PATIENCE);
+    }
+
+    interface Action {
+        void on(LogConnection connection) throws Exception;
+    }
+
+    /** Once more with the next leader, if the one that there was leads no more, as happens when the machine is busy. */
+    static void withLeader(LeaderConnection leader, Action action) throws Exception {
+        var deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (true) {
+            var connection = leader.get();
+            try {
+                action.on(connection);
+                return;
+            } catch (AssertionError e) {
+                // It says that it does not lead any more, and then closes the connection.
+                var isLeading = connection.isOpen()
+                        && !(e.getCause() instanceof BrokerException refusal && refusal.code() == ErrorCode.NOT_LEADER);
+                if (isLeading || System.nanoTime() > deadline) {
+                    throw e;
+                }
+                System.out.println("the leader has ended by itself: " + e.getMessage());
+                leader.close();
+            }
+        }
     }
 
     /** Until the leader counts so many followers. */
@@ -198,7 +240,7 @@ final class ClusterProcesses implements AutoCloseable {
 
     /** For who reads why a test has failed: what the brokers have said, what they are about, and what their threads do. */
     void explain() {
-        for (var i = 0; i < BROKERS; i++) {
+        for (var i = 0; i < BROKERS && brokers[i] != null; i++) {
             try {
                 System.out.println("broker " + i + " at " + addresses.get(i) + " says: " + brokers[i].describe());
             } catch (Exception e) {
@@ -208,7 +250,8 @@ final class ClusterProcesses implements AutoCloseable {
     }
 
     private List<String> errors(int... numbers) {
-        return Arrays.stream(numbers).mapToObj(i -> "\n" + i + ": " + String.join("\n   ", brokers[i].errors())).toList();
+        return Arrays.stream(numbers).filter(i -> brokers[i] != null)
+                .mapToObj(i -> "\n" + i + ": " + String.join("\n   ", brokers[i].errors())).toList();
     }
 
     /** Until one of these has said something. */

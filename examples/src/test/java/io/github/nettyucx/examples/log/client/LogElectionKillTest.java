@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.nettyucx.examples.ChildProcess;
 import io.github.nettyucx.examples.ExampleFailure;
-import io.github.nettyucx.examples.log.protocol.ErrorCode;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -209,29 +208,8 @@ class LogElectionKillTest {
 
     // ------------------------------------------------------------------------------------------- what there is
 
-    private interface Action {
-        void on(LogConnection connection) throws Exception;
-    }
-
-    /** Once more with the next leader, if the one that there was leads no more. */
-    private void withLeader(Action action) throws Exception {
-        var deadline = System.nanoTime() + ClusterProcesses.PATIENCE.toNanos();
-        while (true) {
-            var connection = leader.get();
-            try {
-                action.on(connection);
-                return;
-            } catch (AssertionError e) {
-                // It says that it does not lead any more, and then closes the connection.
-                var isLeading = connection.isOpen()
-                        && !(e.getCause() instanceof BrokerException refusal && refusal.code() == ErrorCode.NOT_LEADER);
-                if (isLeading || System.nanoTime() > deadline) {
-                    throw e;
-                }
-                System.out.println("the leader has ended by itself: " + e.getMessage());
-                leader.close();
-            }
-        }
+    private void withLeader(ClusterProcesses.Action action) throws Exception {
+        ClusterProcesses.withLeader(leader, action);
     }
 
     private void verify() throws Exception {
