@@ -29,6 +29,15 @@ public enum LinkKind {
     }
 
     /**
+     * Whether a worker that has been armed once, and has neither told of an event nor done anything since, need not be
+     * armed again: each time takes two system calls. UCX's shared memory notes it in the queue that peers write to, and
+     * stays so until one of them does. Of the others nobody has tried it.
+     */
+    boolean staysArmed() {
+        return this == SHM;
+    }
+
+    /**
      * What {@code UCX_TLS} has to be for workers of this kind.
      *
      * @param allowed in the syntax of {@code UCX_TLS}; {@code null} or blank for all

@@ -138,9 +138,9 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
 
     private Worker newWorker(LinkKind kind, String role) throws IOException {
         String full = name + '/' + kind.name().toLowerCase(java.util.Locale.ROOT) + '/' + role;
-        Worker worker = new Worker(this, full, UcxRuntime.newWorker(kind, full), registered(kind));
+        Worker worker = new Worker(this, full, kind, UcxRuntime.newWorker(kind, full), registered(kind));
         try {
-            epoll.add(worker.eventFd(), Epoll.IN, WatchedSockets.NONE);
+            sockets.watch(worker);
         } catch (Throwable t) {
             worker.close();
             throw t;
@@ -168,11 +168,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         rest.remove(worker);
         workers = rest.toArray(new Worker[0]);
         current.values().remove(worker);
-        try {
-            epoll.remove(worker.eventFd());
-        } catch (IOException e) {
-            logger.warn("Failed to stop watching a worker's descriptor.", e);
-        }
+        sockets.unwatch(worker);
         worker.close();
         counters.increment(WorkerCounter.WORKERS_DESTROYED);
     }

@@ -10,13 +10,18 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
 
-/** The sockets of one loop: who is told of their events, and in which turns the loop looks for some. */
+/**
+ * The sockets of one loop: who is told of their events, and in which turns the loop looks for some. And its workers, which
+ * are told what their descriptors say.
+ */
 final class WatchedSockets {
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(WatchedSockets.class);
 
-    /** The key of what is in the loop's epoll, and is no socket of these. */
-    static final long NONE = -1;
+    /** In the key of a worker's descriptor; the rest of it is the descriptor. */
+    private static final long WORKER = 1L << 62;
+    /** Of a socket's watch; no bit of it is that one. */
+    private static final long MAX_NUMBER = 0x3fffffff;
 
     /**
      * How often a loop that spins looks at its sockets: a system call takes longer than a round trip through shared
@@ -29,6 +34,7 @@ final class WatchedSockets {
 
     private final Epoll epoll;
     private final IntObjectMap<Watch> watches = new IntObjectHashMap<>();
+    private final IntObjectMap<Worker> workers = new IntObjectHashMap<>();
     /** Events that a sleep has found, and that have not been told. */
     private int fetched;
     private int turnsToLook = TURNS_PER_LOOK;
@@ -49,8 +55,8 @@ final class WatchedSockets {
 
     void watch(KernelSocket socket, int interest, SocketWatcher watcher) throws IOException {
         int number = ++nextWatch;
-        epoll.add(socket.fd(), interest, (number & 0x7fffffffL) << 32 | socket.fd());
-        watches.put(socket.fd(), new Watch(number & 0x7fffffff, watcher));
+        epoll.add(socket.fd(), interest, (number & MAX_NUMBER) << 32 | socket.fd());
+        watches.put(socket.fd(), new Watch((int) (number & MAX_NUMBER), watcher));
     }
 
     void rewatch(KernelSocket socket, SocketWatcher watcher) {
@@ -70,8 +76,25 @@ final class WatchedSockets {
         }
     }
 
+    /** What the worker's descriptor says ends a sleep. */
+    void watch(Worker worker) throws IOException {
+        int fd = worker.eventFd();
+        epoll.add(fd, Epoll.IN, WORKER | fd);
+        workers.put(fd, worker);
+    }
+
+    void unwatch(Worker worker) {
+        try {
+            workers.remove(worker.eventFd());
+            epoll.remove(worker.eventFd());
+        } catch (IOException e) {
+            logger.warn("Failed to stop watching a worker's descriptor.", e);
+        }
+    }
+
     void clear() {
         watches.clear();
+        workers.clear();
     }
 
     // ------------------------------------------------------------------------------------------- when they are looked at
@@ -96,7 +119,7 @@ final class WatchedSockets {
      *
      * @param work  what else this turn has done
      * @param spins whether the loop has something to do in turns without sockets
-     * @return how many
+     * @return how many of sockets
      */
     int poll(int work, boolean spins) {
         int events = fetched;
@@ -107,14 +130,27 @@ final class WatchedSockets {
             }
             events = epoll.poll();
         }
+        int told = 0;
         for (int i = 0; i < events; i++) {
             long key = epoll.key(i);
+            if ((key & WORKER) != 0) {
+                signalled((int) key);
+                continue;
+            }
+            told++;
             Watch watch = watches.get((int) key);
             if (watch != null && watch.number == key >>> 32) {
                 tell(watch.watcher, epoll.events(i));
             }
         }
-        return events;
+        return told;
+    }
+
+    private void signalled(int fd) {
+        Worker worker = workers.get(fd);
+        if (worker != null) {
+            worker.signalled();
+        }
     }
 
     private boolean isTimeToLook(int work, boolean spins) {

@@ -68,15 +68,25 @@ public final class Worker implements WorkerPort {
     private int pins;
     private boolean retired;
     private boolean undrained;
+    private final boolean staysArmed;
+    /**
+     * Whether UCX would tell of the next event by the descriptor, and has not done so yet. Over shared memory that is a bit in
+     * the queue. The peer that writes next takes it, and signals then. So the bit is there until there is a message, which
+     * progress counts, or a signal. That there is room again in a peer's queue UCX tells nobody. It only refuses to be armed
+     * while something waits for that. So whatever may leave something to be sent makes that the worker is armed again.
+     */
+    private boolean armed;
     private long idleSinceNanos;
     private final Counters<WorkerCounter> counters;
 
     /**
-     * @param registered for the kind of its links, or {@code null}
+     * @param kind       of its links
+     * @param registered for those, or {@code null}
      */
-    Worker(ProgressEngine engine, String name, UcpWorker ucp, RegisteredMemory registered) {
+    Worker(ProgressEngine engine, String name, LinkKind kind, UcpWorker ucp, RegisteredMemory registered) {
         this.engine = engine;
         this.name = name;
+        staysArmed = kind.staysArmed();
         this.ucp = ucp;
         this.registered = registered;
         counters = engine.counters();
@@ -100,6 +110,7 @@ public final class Worker implements WorkerPort {
     @Override
     public Link connect(byte[] peerAddress) throws IOException {
         Link link = new Link(this);
+        armed = false;
         link.attach(ucp.connect(peerAddress, link));
         links++;
         counters.increment(WorkerCounter.ENDPOINTS_OPENED);
@@ -171,6 +182,10 @@ public final class Worker implements WorkerPort {
 
     /** @return the answer of UCX, unchanged */
     long started(long request) {
+        if (request != UcsStatus.OK) {
+            // UCX has something to do that it may not tell of.
+            armed = false;
+        }
         if (request > 0) {
             counters.increment(WorkerCounter.OPERATIONS_STARTED);
         }
@@ -183,6 +198,8 @@ public final class Worker implements WorkerPort {
         if (message == offered) {
             offered = 0;
         }
+        // UCX answers the sender of a rendezvous, and that may be left to do when the receive is complete.
+        armed = false;
         return started(UcpTag.messageReceiveNbx(handle, address, length, message, param));
     }
 
@@ -291,13 +308,15 @@ public final class Worker implements WorkerPort {
         int work = UcpWorker.progress(handle);
         counters.increment(WorkerCounter.PROGRESS_CALLS);
         if (work != 0) {
+            armed = false;
             counters.increment(WorkerCounter.PROGRESS_CALLS_WITH_WORK);
         }
         return work;
     }
 
-    /** Lets UCX finish what it has begun. */
+    /** Lets UCX finish what it has begun. What is asked of it next, it may finish later without telling of it. */
     void settle() {
+        armed = false;
         for (int i = 0; i < CATCH_UP_LIMIT && progress() != 0; i++) {
             // The next poll takes the messages that have come: not everybody expects them in the middle of a write.
             undrained = true;
@@ -403,14 +422,24 @@ public final class Worker implements WorkerPort {
         if (undrained || drain() > 0 || !endings.isEmpty() || !failed.isEmpty() || !failures.isEmpty()) {
             return false;
         }
+        if (armed) {
+            return true;
+        }
+        counters.increment(WorkerCounter.ARM_CALLS);
         int status = UcpWorker.arm(handle);
         if (status == UcsStatus.OK) {
+            armed = staysArmed;
             return true;
         }
         if (status == UcsStatus.ERR_BUSY) {
             return false;
         }
         throw UcsStatus.exception("ucp_worker_arm", status);
+    }
+
+    /** The descriptor has told of an event, and goes on to do so until the worker is armed again. */
+    void signalled() {
+        armed = false;
     }
 
     int eventFd() throws IOException {

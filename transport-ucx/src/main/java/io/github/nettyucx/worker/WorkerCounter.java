@@ -7,6 +7,8 @@ public enum WorkerCounter {
     PROGRESS_CALLS,
     /** Those of them that did something. */
     PROGRESS_CALLS_WITH_WORK,
+    /** Calls of {@code ucp_worker_arm}. */
+    ARM_CALLS,
     /** Operations that UCX did not complete in the call. */
     OPERATIONS_STARTED,
     OPERATIONS_FINISHED,

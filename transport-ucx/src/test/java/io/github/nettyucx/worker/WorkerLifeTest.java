@@ -91,7 +91,7 @@ class WorkerLifeTest {
         try (EnginePair engines = new EnginePair(LONG); ProgressEngine engine = new ProgressEngine("own", counters)) {
             Worker other = engines.workerThere();
             LinkKind kind = Lane.current() == Lane.TCP ? LinkKind.TCP : LinkKind.SHM;
-            Worker worker = new Worker(engine, "own", UcxRuntime.newWorker(kind, "own"), null);
+            Worker worker = new Worker(engine, "own", kind, UcxRuntime.newWorker(kind, "own"), null);
             Link here = worker.connect(other.address());
             Link there = other.connect(worker.address());
             there.register(ID, (tag, message, length) -> EnginePair.discard(there, message));
