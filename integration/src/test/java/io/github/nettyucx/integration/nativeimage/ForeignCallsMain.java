@@ -5,6 +5,7 @@ import io.github.nettyucx.channel.UcxEventLoopGroup;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.github.nettyucx.library.UcxLibrary;
+import io.github.nettyucx.ucp.UcpBinding;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -32,8 +33,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Initializes each class of the binding and of the transport, makes a connection, and prints what the JDK's linker has
- * been asked for by either: it keeps every request, with its descriptor and its options. Needs
+ * Initializes each class of the binding and of the transport, prepares the binding, makes a connection, and prints what
+ * the JDK's linker has been asked for by either: it keeps every request, with its descriptor and its options. Needs
  * {@code --add-opens java.base/jdk.internal.foreign.abi=ALL-UNNAMED}.
  */
 final class ForeignCallsMain {
@@ -43,6 +44,7 @@ final class ForeignCallsMain {
 
     public static void main(String[] arguments) throws Exception {
         initializeAll(UcxLibrary.class);
+        UcpBinding.prepare();
         SortedSet<String> ofBinding = requests();
         initializeAll(UcxSocketChannel.class);
         connect();
