@@ -33,7 +33,8 @@ record AttackedPorts(Channel open, Channel secret) {
     private static final String LANES = "shm,tcp,socket";
     private static final byte[] SECRET = "sixteen bytes and more".getBytes(StandardCharsets.US_ASCII);
     private static final int WARM_UP = 50;
-    private static final int TIMEOUT_MILLIS = 1000;
+    /** For strangers. */
+    static final int TIMEOUT_MILLIS = 1000;
     /** The rest is for a busy machine. */
     private static final int CLOSED_WITHIN_MILLIS = TIMEOUT_MILLIS + 15_000;
     private static final int SLOW_MILLIS = 20;

@@ -57,7 +57,7 @@ final class Customers implements AutoCloseable {
     }
 
     /** A server's handler for them. */
-    static final class Clerk extends ChannelInboundHandlerAdapter {
+    static class Clerk extends ChannelInboundHandlerAdapter {
 
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {

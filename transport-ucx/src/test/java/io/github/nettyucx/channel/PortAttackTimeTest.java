@@ -3,15 +3,18 @@ package io.github.nettyucx.channel;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.ReferenceCountUtil;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -36,16 +39,17 @@ class PortAttackTimeTest {
     /** A round trip under attack may take so many times what it takes at Netty's server, and so much more. */
     private static final int TIMES_AS_LONG = 3;
     private static final long AND_MORE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-    /** Those that are over at once, so that the machine is busy with them all the time. */
-    private static final List<Stranger.Kind> KINDS = List.of(Stranger.Kind.CLOSED, Stranger.Kind.RANDOM_BYTES,
+    /** Some of those that are over at once, so that the machine is busy with them all the time. */
+    private static final List<Stranger.Kind> SOME = List.of(Stranger.Kind.CLOSED, Stranger.Kind.RANDOM_BYTES,
             Stranger.Kind.VERSION_1, Stranger.Kind.WRONG_GO);
     private static final int ROUNDS = 5;
     private static final int COUNT = 1000;
     private static final int MOST = 10 * COUNT;
     private static final int WARM_UP = 200;
-    private static final int WAVE = 50;
-    /** From one wave to the next, if the machine keeps up: 2000 connects in a second. */
-    private static final long WAVE_MILLIS = 25;
+    /** 2000 connects in a second. */
+    private static final Pace SMALL_WAVES = new Pace(50, 25);
+    /** For those who stay: until the server's time for them is over, which takes a second. */
+    private static final Pace LARGE_WAVES = new Pace(1000, 1500);
 
     private final SplittableRandom random = new SplittableRandom(SEED);
     private LeakWatch leaks;
@@ -69,20 +73,53 @@ class PortAttackTimeTest {
         leaks.assertNothingLeft();
     }
 
+    /**
+     * How strangers come.
+     *
+     * @param wave so many together
+     * @param millis from one wave to the next, if the machine keeps up
+     */
+    private record Pace(int wave, long millis) { }
+
     @Tag("faults")
     @Tag("in-every-build")
     @OnEachLane(timeoutSeconds = 240, lanes = Lane.SHM)
     void strangersHoldUpClientsNoLongerThanConnectsDoAtNettysServer() throws Exception {
+        compare(SOME, SMALL_WAVES, Stranger.Kind.CLOSED);
+    }
+
+    @Tag("faults")
+    @OnEachLane(timeoutSeconds = 600, lanes = Lane.SHM)
+    void noKindThatIsTurnedAwayAtOnceDoes() throws Exception {
+        compare(Stranger.Kind.chosen().stream().filter(kind -> !kind.stays()).toList(), SMALL_WAVES, Stranger.Kind.CLOSED);
+    }
+
+    @Tag("faults")
+    @OnEachLane(timeoutSeconds = 600, lanes = Lane.SHM)
+    void noKindThatStaysDoes() throws Exception {
+        compare(Stranger.Kind.chosen().stream().filter(kind -> kind.stays() && kind != Stranger.Kind.SLOW).toList(),
+                LARGE_WAVES, Stranger.Kind.CLOSED);
+    }
+
+    /** Each of their bytes is an event. So it is at Netty's server, whose clients say as much as slowly. */
+    @Tag("faults")
+    @OnEachLane(timeoutSeconds = 600, lanes = Lane.SHM)
+    void norDoThoseWhoSayOneByteAtATime() throws Exception {
+        compare(List.of(Stranger.Kind.SLOW), LARGE_WAVES, Stranger.Kind.SLOW);
+    }
+
+    /** @param ordinary what those do who come to Netty's server */
+    private void compare(List<Stranger.Kind> kinds, Pace pace, Stranger.Kind ordinary) throws Exception {
         AttackedPorts ports = AttackedPorts.listen(peers, leaks);
-        ports.warmUp(KINDS, random);
-        Channel kernelServer = AttackedPorts.listenAtKernel(kernelServers, Customers.Clerk::new);
-        timeAtNettysServer(kernelServer);
+        ports.warmUp(kinds, random);
+        Channel kernelServer = AttackedPorts.listenAtKernel(kernelServers, PatientClerk::new);
+        timeAtNettysServer(kernelServer, pace, ordinary);
         List<Long> kernel = new ArrayList<>();
         Map<String, List<Long>> ours = new LinkedHashMap<>();
         for (int round = 0; round < ROUNDS; round++) {
-            for (Stranger.Kind kind : KINDS) {
-                kernel.addAll(timeAtNettysServer(kernelServer));
-                timeAtUcx(kind, ports).forEach((lane, nanos) ->
+            for (Stranger.Kind kind : kinds) {
+                kernel.addAll(timeAtNettysServer(kernelServer, pace, ordinary));
+                timeAtUcx(kind, pace, ports).forEach((lane, nanos) ->
                         ours.computeIfAbsent(kind + ", lane " + lane, key -> new ArrayList<>()).add(nanos));
             }
         }
@@ -107,19 +144,18 @@ class PortAttackTimeTest {
     // ------------------------------------------------------------------------------------------- one round
 
     /** @return what 99 of 100 requests took at most, by lane */
-    private Map<String, Long> timeAtUcx(Stranger.Kind kind, AttackedPorts ports) throws Exception {
+    private Map<String, Long> timeAtUcx(Stranger.Kind kind, Pace pace, AttackedPorts ports) throws Exception {
         Customers shm = ports.customers(peers, "shm");
         Customers tcp = ports.customers(peers, "tcp");
         Customers socket = ports.customers(peers, "socket");
         try (shm; tcp; socket) {
-            time(kind, ports, shm, tcp, socket);
+            time(kind, pace, ports, shm, tcp, socket);
             return Map.of("shm", shm.p99Nanos(), "tcp", tcp.p99Nanos(), "socket", socket.p99Nanos());
         }
     }
 
-    /** A server of Netty's own transport. */
-    /** The same for as many customers there, while as many ordinary connections are made. */
-    private List<Long> timeAtNettysServer(Channel server) throws Exception {
+    /** The same for as many customers at a server of Netty's own transport, while as many ordinary connections are made. */
+    private List<Long> timeAtNettysServer(Channel server, Pace pace, Stranger.Kind ordinary) throws Exception {
         Bootstrap client = new Bootstrap().group(kernelClients)
                 .channel(Epoll.isAvailable() ? EpollSocketChannel.class : NioSocketChannel.class)
                 .handler(new ChannelInboundHandlerAdapter());
@@ -127,24 +163,50 @@ class PortAttackTimeTest {
         Customers second = new Customers(client, server);
         Customers third = new Customers(client, server);
         try (first; second; third) {
-            time(Stranger.Kind.CLOSED, new AttackedPorts(server, server), first, second, third);
+            time(ordinary, pace, new AttackedPorts(server, server), first, second, third);
             return List.of(first.p99Nanos(), second.p99Nanos(), third.p99Nanos());
         }
     }
 
-    private void time(Stranger.Kind kind, AttackedPorts ports, Customers... all) throws Exception {
+    private void time(Stranger.Kind kind, Pace pace, AttackedPorts ports, Customers... all) throws Exception {
+        int timedFrom = Math.max(WARM_UP, pace.wave);
         // On a busy machine customers are slow, and there are more waves.
-        for (int done = 0; done < COUNT || done < MOST && !Stream.of(all).allMatch(Customers::hasEnough); done += WAVE) {
-            if (done == WARM_UP) {
+        for (int done = 0; done < Math.max(COUNT, 2 * timedFrom)
+                || done < MOST && !Stream.of(all).allMatch(Customers::hasEnough); done += pace.wave) {
+            if (done == timedFrom) {
                 for (Customers customers : all) {
                     customers.beginTime();
                 }
             }
             long start = System.nanoTime();
-            ports.wave(kind, WAVE, random);
+            ports.wave(kind, pace.wave, random);
             long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
             // As many strangers a second come to both servers.
-            Thread.sleep(Math.max(0, WAVE_MILLIS - millis));
+            Thread.sleep(Math.max(0, pace.millis - millis));
+        }
+    }
+
+    /** Serves customers, and gives others as much time as the server of this transport does. */
+    private static final class PatientClerk extends Customers.Clerk {
+
+        private boolean isOther;
+
+        @Override
+        public void channelActive(ChannelHandlerContext context) throws Exception {
+            isOther = Stranger.isOne((InetSocketAddress) context.channel().remoteAddress());
+            if (isOther) {
+                context.executor().schedule(() -> context.close(), AttackedPorts.TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+            }
+            super.channelActive(context);
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            if (isOther) {
+                ReferenceCountUtil.release(message);
+            } else {
+                super.channelRead(context, message);
+            }
         }
     }
 }

@@ -65,6 +65,12 @@ final class Stranger implements AutoCloseable {
             return names == null ? List.of(values()) : Stream.of(names.split(",")).map(Kind::valueOf).toList();
         }
 
+        /** Whether he may be there until the server's time for him is over. */
+        boolean stays() {
+            return this == SILENCE || this == STALL || this == SLOW || this == DAMAGED || this == REFLECTED
+                    || this == HALF_OPEN;
+        }
+
         /** Whether he closes his socket himself. */
         boolean leaves() {
             return this == CLOSED || this == RESET;
@@ -76,6 +82,9 @@ final class Stranger implements AutoCloseable {
     private static final int VERSION_1_LENGTH = 64;
     private static final int WORKER_ADDRESS = 48;
     private static final int ENDLESS_BYTES = 32 * 1024;
+
+    /** Of their addresses, the second byte. */
+    private static final byte OWN_NET = 1;
 
     /** What the process of all strangers is; nobody knows another. */
     private static final Party PARTY = HandshakeBytes.newParty();
@@ -94,11 +103,16 @@ final class Stranger implements AutoCloseable {
         this.random = random;
     }
 
+    /** By where he comes from. */
+    static boolean isOne(InetSocketAddress from) {
+        return from.getAddress().getAddress()[1] == OWN_NET;
+    }
+
     /** Comes, and says what he says at once. */
     void come() throws IOException {
         // From any address of the loopback: a single one does not have ports enough.
         socket.bind(new InetSocketAddress(InetAddress.getByAddress(
-                new byte[] {127, 1, (byte) random.nextInt(100), (byte) random.nextInt(1, 255)}), 0));
+                new byte[] {127, OWN_NET, (byte) random.nextInt(100), (byte) random.nextInt(1, 255)}), 0));
         socket.connect(server);
         socket.setTcpNoDelay(true);
         try {

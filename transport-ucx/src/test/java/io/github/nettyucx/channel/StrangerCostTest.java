@@ -14,10 +14,8 @@ import org.junit.jupiter.api.Tag;
 
 import java.lang.management.ManagementFactory;
 import java.util.EnumMap;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
@@ -33,9 +31,6 @@ class StrangerCostTest {
     private static final long SEED = Long.getLong("io.github.nettyucx.test.seed", System.nanoTime() & 0xffff);
     /** At most as many times what an ordinary client takes at Netty's server; up to 5 times has been seen. */
     private static final int TIMES_AS_MUCH = 10;
-    /** They stay until the server's time for them is over, which takes a second for each round. */
-    private static final Set<Stranger.Kind> STAYING = EnumSet.of(Stranger.Kind.SILENCE, Stranger.Kind.STALL,
-            Stranger.Kind.DAMAGED, Stranger.Kind.REFLECTED, Stranger.Kind.HALF_OPEN);
     /** Each of its bytes is an event, and how many come before its time is over the machine decides. */
     private static final Stranger.Kind NOT_COMPARED = Stranger.Kind.SLOW;
     /** Whom the server hears, and then closes. */
@@ -71,22 +66,25 @@ class StrangerCostTest {
     @Tag("in-every-build")
     @OnEachLane(timeoutSeconds = 240, lanes = Lane.SHM)
     void whoIsTurnedAwayAtOnceCostsLittle() throws Exception {
-        compare(Stranger.Kind.chosen().stream().filter(kind -> !STAYING.contains(kind) && kind != NOT_COMPARED).toList());
+        compare(false);
     }
 
     @Tag("faults")
     @OnEachLane(timeoutSeconds = 240, lanes = Lane.SHM)
     void soDoesWhoStays() throws Exception {
-        compare(Stranger.Kind.chosen().stream().filter(STAYING::contains).toList());
+        compare(true);
     }
 
-    private void compare(List<Stranger.Kind> kinds) throws Exception {
+    /** @param staying those who stay until the server's time for them is over, which takes a second for each round */
+    private void compare(boolean staying) throws Exception {
+        List<Stranger.Kind> kinds = Stranger.Kind.chosen().stream()
+                .filter(kind -> kind != NOT_COMPARED && kind.stays() == staying).toList();
         AttackedPorts ports = AttackedPorts.listen(peers, leaks);
         Channel server = AttackedPorts.listenAtKernel(kernelServers, Dismissal::new);
         AttackedPorts kernel = new AttackedPorts(server, server);
         cost(kernel, ORDINARY, WARM_UP, WAVE);
         for (Stranger.Kind kind : kinds) {
-            if (!STAYING.contains(kind)) {
+            if (!kind.stays()) {
                 cost(ports, kind, WARM_UP, WAVE);
             }
         }
@@ -95,7 +93,7 @@ class StrangerCostTest {
         for (int round = 0; round < ROUNDS; round++) {
             ordinary = Math.min(ordinary, cost(kernel, ORDINARY, COUNT, WAVE));
             for (Stranger.Kind kind : kinds) {
-                double cost = STAYING.contains(kind) ? cost(ports, kind, STAYING_WAVE, STAYING_WAVE)
+                double cost = kind.stays() ? cost(ports, kind, STAYING_WAVE, STAYING_WAVE)
                         : cost(ports, kind, COUNT, WAVE);
                 // To get what he says, that one comes twice.
                 costs.merge(kind, kind == Stranger.Kind.REFLECTED ? cost / 2 : cost, Math::min);
