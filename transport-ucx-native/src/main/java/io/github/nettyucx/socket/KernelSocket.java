@@ -362,6 +362,11 @@ public final class KernelSocket implements DatagramPort, StreamEnd, AutoCloseabl
         }
     }
 
+    @Override
+    public void shutdownOutput() throws IOException {
+        shutdown(false, true);
+    }
+
     /** Sets an option. Where IPv4 and IPv6 have one each, a socket with both families gets both. */
     public void set(SocketSetting setting, int value) throws IOException {
         int level = ipv6 ? setting.levelOfIpv6 : setting.level;

@@ -103,8 +103,18 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
         listener = told;
         memory.start(told.loop());
         if (failure != null) {
-            told.lost(failure);
+            lost();
         }
+    }
+
+    /** The channel may stay until all that has come is read. The peer is not to wait for that. */
+    private void lost() {
+        try {
+            control.shutdownOutput();
+        } catch (IOException e) {
+            // The peer is gone already, or learns of it when the socket is closed.
+        }
+        listener.lost(failure);
     }
 
     @Override
@@ -186,7 +196,7 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
     public void connectionFailed(IOException cause) {
         failure = cause;
         if (listener != null) {
-            listener.lost(cause);
+            lost();
         }
     }
 

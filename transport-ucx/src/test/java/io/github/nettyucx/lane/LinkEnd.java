@@ -155,6 +155,11 @@ final class LinkEnd implements Handshake.Owner, StreamEnd, LaneListener {
     }
 
     @Override
+    public void shutdownOutput() {
+        ended();
+    }
+
+    @Override
     public void resetOnClose() {
         reset = true;
     }

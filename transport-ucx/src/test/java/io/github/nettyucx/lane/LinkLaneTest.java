@@ -273,6 +273,26 @@ class LinkLaneTest implements LaneListener {
     }
 
     @Test
+    void thePeerLearnsOfALossThoughThereIsSomethingToRead() {
+        open();
+        endpoint.deliver(ID, DATA, 0, "unread");
+        assertEquals(0, control.ends);
+        lane.endpointFailed(UcsStatus.ERR_NO_MEMORY);
+        assertEquals(1, control.ends);
+        assertTrue(lane.isReadable());
+        assertEquals("unread", read());
+    }
+
+    @Test
+    void aLossBeforeTheChannelHasTheLaneIsToldWhenItTakesIt() {
+        lane.endpointFailed(UcsStatus.ERR_NO_MEMORY);
+        assertEquals(0, control.ends, "the handshake is not over");
+        open();
+        assertEquals(1, control.ends);
+        assertEquals(1, told.size(), told::toString);
+    }
+
+    @Test
     void bytesThatCameWithTheEndOfTheHandshakeAreAViolationAsWell() throws Exception {
         ServingLinks serving = new ServingLinks(loop.table, (kind, pinned, limits) -> {
             pinned.release();

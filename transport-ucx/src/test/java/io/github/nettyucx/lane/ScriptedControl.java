@@ -10,12 +10,21 @@ import java.io.IOException;
 final class ScriptedControl implements StreamEnd {
 
     int peeked = -Errno.EAGAIN;
+    int ends;
     int resets;
     IOException failure;
 
     @Override
     public int peek() {
         return peeked;
+    }
+
+    @Override
+    public void shutdownOutput() throws IOException {
+        ends++;
+        if (failure != null) {
+            throw failure;
+        }
     }
 
     @Override
