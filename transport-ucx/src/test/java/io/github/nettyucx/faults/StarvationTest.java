@@ -52,6 +52,7 @@ class StarvationTest {
             own.addCaller();
             long starved = -own.nanos();
             long since = System.nanoTime();
+            // That is what is measured: a thread that does not want the processor is not starved.
             Thread.sleep(MILLIS);
             long slept = System.nanoTime() - since;
             starved += own.nanos();

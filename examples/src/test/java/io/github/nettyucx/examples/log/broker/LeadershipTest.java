@@ -65,6 +65,7 @@ class LeadershipTest {
         var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
         while (!loop.submit(condition::getAsBoolean).get(SECONDS, TimeUnit.SECONDS)) {
             assertTrue(System.nanoTime() - deadline < 0, what);
+            // Between two looks: nothing tells of it.
             Thread.sleep(10);
         }
     }
