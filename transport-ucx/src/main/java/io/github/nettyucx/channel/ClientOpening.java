@@ -147,9 +147,7 @@ final class ClientOpening extends Opening {
     @Override
     void told(IOException cause) {
         promise.tryFailure(naming(cause));
-        if (cause instanceof ConnectTimeoutException) {
-            channel.unsafe().close(channel.voidPromise());
-        }
+        channel.unsafe().close(channel.voidPromise());
     }
 
     /** The cause, saying to whom the connection was to be made. */

@@ -38,21 +38,21 @@ final class Connecting {
         started.start();
     }
 
-    /** @throws IOException if the connect has failed at once; then the channel is unconnected again */
+    /** @throws IOException if the connect has failed at once; then the channel is closed, which Netty has yet to be told */
     void connect(LoopLanes loop, InetSocketAddress to, ChannelPromise promise) throws IOException {
         connect(loop, to, promise, channel.config().connectMode(), null);
     }
 
     private void connect(LoopLanes loop, InetSocketAddress to, ChannelPromise promise, UcxConnectMode mode,
                          String plainReason) throws IOException {
-        ClientOpening started = new ClientOpening(channel, loop, to, socket.openFor(to.getAddress()), promise, mode,
-                plainReason, reason -> connectAgain(loop, to, promise, reason));
-        begin(started);
         try {
+            ClientOpening started = new ClientOpening(channel, loop, to, socket.openFor(to.getAddress()), promise, mode,
+                    plainReason, reason -> connectAgain(loop, to, promise, reason));
+            begin(started);
             started.start();
         } catch (Throwable t) {
             giveUp();
-            socket.close(loop, false);
+            closeUnconnected();
             throw t;
         }
     }
@@ -63,10 +63,22 @@ final class Connecting {
         try {
             socket.replace(loop);
             connect(loop, to, promise, UcxConnectMode.PLAIN, reason);
-        } catch (IOException | RuntimeException e) {
-            channel.connectionMetrics().failed(ClientOpening.reason(e, HandshakeFailure.LOCAL_FAILURE), to, e);
-            promise.tryFailure(channel.annotated(e, to));
+        } catch (Throwable t) {
+            closeUnconnected();
+            channel.connectionMetrics().failed(ClientOpening.reason(t, HandshakeFailure.LOCAL_FAILURE), to, t);
+            promise.tryFailure(channel.annotated(t, to));
+            channel.unsafe().close(channel.voidPromise());
         }
+    }
+
+    /**
+     * A channel that has failed to connect is closed, as one of Netty's other transports is: an application that connects
+     * without a bootstrap does not close it, and counts on that. It is, before anybody is told of the failure.
+     */
+    private void closeUnconnected() {
+        // The peer of a handshake is told by an orderly end, and not by the reset that SO_LINGER can ask for.
+        channel.closeSocket(false);
+        channel.doClose();
     }
 
     private void begin(Opening started) {
@@ -151,11 +163,11 @@ final class Connecting {
         if (lastWords != null) {
             socket.bidFarewell(over.loop, lastWords, channel.eventLoop());
         }
-        channel.closeSocket(false);
         if (channel.isDeclined()) {
+            channel.closeSocket(false);
             channel.closing().cut();
         } else {
-            channel.become(ChannelState.UNCONNECTED);
+            closeUnconnected();
         }
     }
 

@@ -326,7 +326,7 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
     /** The connection is open. @return whether it is still wanted */
     abstract boolean succeed();
 
-    /** There is no connection; the channel is unconnected again. */
+    /** There is no connection: tells whoever waits for it, and Netty that the channel is closed. */
     abstract void told(IOException cause);
 
     /** The channel is closed. */

@@ -316,7 +316,13 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
 
     private void connect(InetSocketAddress to) throws IOException {
         boolean mayHaveReceived = state == State.BOUND;
-        openSocket().connect(to);
+        try {
+            openSocket().connect(to);
+        } catch (Throwable t) {
+            // As one of Netty's other transports.
+            doClose();
+            throw t;
+        }
         InetSocketAddress peer = socket.remoteAddress();
         if (mayHaveReceived) {
             input.connected(peer);
@@ -371,6 +377,7 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
                 UcxDatagramChannel.this.connect(to);
             } catch (Throwable t) {
                 promise.tryFailure(naming(annotateConnectException(t, remoteAddress), remoteAddress));
+                closeIfClosed();
                 return;
             }
             promise.trySuccess();

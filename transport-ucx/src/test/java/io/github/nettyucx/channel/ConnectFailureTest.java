@@ -79,46 +79,6 @@ class ConnectFailureTest {
     }
 
     @Test
-    void aChannelWhoseConnectWasRefusedIsClosed() throws Exception {
-        Inbox client = new Inbox();
-        Channel channel = Peers.await(peers.client(client).register()).channel();
-        ChannelFuture refused = channel.connect(freeAddress());
-        assertInstanceOf(ConnectException.class, Peers.awaitFailure(refused));
-        assertFalse(channel.isActive());
-        Peers.await(channel.close());
-    }
-
-    @Test
-    void aReadThatIsAskedForBetweenTwoConnectsIsDone() throws Exception {
-        Inbox client = new Inbox();
-        Channel channel = Peers.await(unreading(client).register()).channel();
-        Peers.awaitFailure(channel.connect(freeAddress()));
-        channel.read();
-        assertReads(channel, client);
-    }
-
-    @Test
-    void aReadThatIsAskedForBeforeARefusedConnectIsDoneAfterTheNextOne() throws Exception {
-        Inbox client = new Inbox();
-        Channel channel = Peers.await(unreading(client).register()).channel();
-        channel.read();
-        Peers.awaitFailure(channel.connect(freeAddress()));
-        assertReads(channel, client);
-    }
-
-    private Bootstrap unreading(Inbox client) {
-        return peers.client(client).option(ChannelOption.AUTO_READ, false);
-    }
-
-    private void assertReads(Channel channel, Inbox client) throws Exception {
-        Inbox child = new Inbox();
-        Peers.await(channel.connect(peers.listen(() -> child).localAddress()));
-        child.awaitActive().writeAndFlush(Unpooled.copiedBuffer("welcome", StandardCharsets.ISO_8859_1));
-        client.awaitText("welcome");
-        Peers.await(channel.close());
-    }
-
-    @Test
     void aHostWithoutAnAddress() throws Exception {
         ChannelFuture connect = peers.client(new Inbox()).connect("host.invalid", 4711);
         Throwable failure = Peers.awaitFailure(connect);
