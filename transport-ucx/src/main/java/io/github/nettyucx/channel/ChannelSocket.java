@@ -10,6 +10,7 @@ import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.channels.AlreadyBoundException;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 
@@ -54,6 +55,9 @@ final class ChannelSocket {
 
     /** @return the address that it has then */
     InetSocketAddress bind(InetSocketAddress wanted) throws IOException {
+        if (bound != null) {
+            throw new AlreadyBoundException();
+        }
         openFor(wanted.getAddress());
         try {
             socket.bind(wanted);

@@ -25,9 +25,9 @@ enum ChannelState {
         return this != CLOSED && this != DEPARTING;
     }
 
-    /** Whether the application has a channel that is active. */
+    /** Whether bytes can be sent. Not after a close: a pool of channels takes one that is active back. */
     boolean isActive() {
-        return this == ACTIVE || this == LINGERING;
+        return this == ACTIVE;
     }
 
     /** Whether it has not been connected so far. */

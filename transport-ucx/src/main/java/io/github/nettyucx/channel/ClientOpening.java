@@ -189,7 +189,9 @@ final class ClientOpening extends Opening {
     private void connected() throws IOException {
         heard();
         channel.local = socket.localAddress();
-        channel.remote = socket.remoteAddress();
+        InetSocketAddress peer = socket.remoteAddress();
+        // The application's has the host's name, which some look up, and others would ask the resolver for.
+        channel.remote = remote.equals(peer) ? remote : peer;
         String reason = mode == UcxConnectMode.ANNOUNCED
                 ? Neighbours.reasonNotToAsk(channel.remote, channel.local, ConfiguredDefaults.NETWORKS) : plainReason;
         if (mode == UcxConnectMode.PLAIN || reason != null) {

@@ -264,6 +264,10 @@ public final class IoDriver {
         port.await(timeoutNanos);
         boolean woken = nextWakeupNanos.get() == AWAKE;
         counters.parked(woken);
+        if (Thread.interrupted()) {
+            // A loop ends by being shut down. With the mark each file that a channel sends would be closed.
+            logger.debug("The interrupt of an event loop has no effect.");
+        }
         if (recorder != null) {
             recorder.ends(woken);
         }

@@ -12,9 +12,14 @@ import java.util.concurrent.TimeUnit;
  * everything. UCX's own close would drop what is on its way; a kernel's socket goes on by itself.
  * <p>
  * With {@code SO_LINGER} the close ends after that time at the latest; without, when the peer has taken nothing for
- * the close timeout.
+ * the close timeout, or next to nothing that often that it does so in order to keep the channel.
  */
 final class Linger {
+
+    /** What a peer takes at least in the close timeout, if it is to be waited for as long as it reads. */
+    static final int LITTLE = 64 * 1024;
+    /** How often it may take less. */
+    static final int LITTLES = 6;
 
     private final EventLoop loop;
     /** {@code null} as long as the handshake is under way. */
@@ -25,6 +30,7 @@ final class Linger {
     private final long timeoutMillis;
     /** What {@link Lane#moved()} was when it was last looked at. */
     private long movedBefore;
+    private int littles;
     private Future<?> timeout;
     private long deadlineNanos;
     private boolean done;
@@ -68,7 +74,7 @@ final class Linger {
 
     private void timedOut() {
         long moved = moved();
-        if (!done && !absolute && moved > movedBefore) {
+        if (!done && !absolute && moved > movedBefore && (moved - movedBefore >= LITTLE || littles++ < LITTLES)) {
             movedBefore = moved;
             scheduleTimeout();
         } else {

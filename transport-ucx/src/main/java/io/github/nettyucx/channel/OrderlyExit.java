@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.handshake.LaneKind;
 import io.github.nettyucx.worker.ProgressEngine;
 import io.netty.util.internal.SystemPropertyUtil;
 import io.netty.util.internal.logging.InternalLogger;
@@ -22,7 +23,8 @@ import java.util.concurrent.locks.LockSupport;
  * <p>
  * It is a shutdown hook, for ends that the application itself has chosen: {@code System.exit}, and the return from
  * {@code main} when all other threads are daemons. When a signal has ended the JVM, hooks of the application may still
- * use its channels, which are then left to them; only those are waited for that have been closed before.
+ * use its channels, which are then left to them; only those are waited for that have been closed before. On lane
+ * {@code socket} it is so in any case.
  */
 final class OrderlyExit extends Thread {
 
@@ -114,7 +116,7 @@ final class OrderlyExit extends Thread {
         List<UcxSocketChannel> own = new ArrayList<>();
         Set<ProgressEngine> engines = new LinkedHashSet<>();
         for (UcxSocketChannel channel : channels) {
-            if (channel.eventLoop().inEventLoop()) {
+            if (channel.eventLoop().inEventLoop() && !isLeftToApplication(channel)) {
                 own.add(channel);
                 engines.add(channel.loop().engine());
             }
@@ -131,6 +133,11 @@ final class OrderlyExit extends Thread {
         }
     }
 
+    /** Hooks may still use it, and nothing of it is lost if it is not closed; or they do what there is to do. */
+    private boolean isLeftToApplication(UcxSocketChannel channel) {
+        return channel.isActive() && (bySignal || LaneKind.SOCKET.toString().equals(channel.lane()));
+    }
+
     private static void close(UcxSocketChannel channel) {
         channel.unsafe().close(channel.unsafe().voidPromise());
     }
@@ -138,9 +145,7 @@ final class OrderlyExit extends Thread {
     @Override
     public void run() {
         List<UcxSocketChannel> closing = new ArrayList<>(channels);
-        if (bySignal) {
-            closing.removeIf(UcxSocketChannel::isOpen);
-        }
+        closing.removeIf(this::isLeftToApplication);
         for (Iterator<UcxSocketChannel> each = closing.iterator(); each.hasNext();) {
             UcxSocketChannel channel = each.next();
             try {

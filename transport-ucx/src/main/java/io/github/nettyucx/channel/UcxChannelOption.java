@@ -18,8 +18,9 @@ public final class UcxChannelOption {
 
     /**
      * How long a close waits for the peer while it takes nothing, in milliseconds, when {@link ChannelOption#SO_LINGER}
-     * is not set: bytes that were flushed before the close are delivered as long as the peer goes on reading. From 0
-     * to {@link Integer#MAX_VALUE}; 10,000 by default.
+     * is not set: bytes that were flushed before the close are delivered as long as the peer goes on reading. It may take
+     * less than 64 KiB in that time, but more than nothing, six times at most. From 0 to {@link Integer#MAX_VALUE};
+     * 10,000 by default.
      */
     public static final ChannelOption<Integer> CLOSE_TIMEOUT_MILLIS =
             ChannelOption.valueOf(UcxChannelOption.class, "CLOSE_TIMEOUT_MILLIS");

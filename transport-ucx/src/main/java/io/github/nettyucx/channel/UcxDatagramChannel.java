@@ -316,13 +316,7 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
 
     private void connect(InetSocketAddress to) throws IOException {
         boolean mayHaveReceived = state == State.BOUND;
-        try {
-            openSocket().connect(to);
-        } catch (Throwable t) {
-            // As one of Netty's other transports.
-            doClose();
-            throw t;
-        }
+        openSocket().connect(to);
         InetSocketAddress peer = socket.remoteAddress();
         if (mayHaveReceived) {
             input.connected(peer);
@@ -366,6 +360,7 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
                 return;
             }
             boolean wasActive = isActive();
+            boolean begun = false;
             try {
                 if (state == State.CONNECTED) {
                     throw new AlreadyConnectedException();
@@ -374,10 +369,17 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
                 if (localAddress != null) {
                     doBind(localAddress);
                 }
+                begun = true;
                 UcxDatagramChannel.this.connect(to);
             } catch (Throwable t) {
+                if (begun) {
+                    // As one of Netty's other transports. Nobody hears of the end of what was only to be connected.
+                    if (!wasActive) {
+                        doClose();
+                    }
+                    close(voidPromise());
+                }
                 promise.tryFailure(naming(annotateConnectException(t, remoteAddress), remoteAddress));
-                closeIfClosed();
                 return;
             }
             promise.trySuccess();

@@ -19,6 +19,7 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
@@ -160,9 +161,8 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
             closing.hurry();
             closeDeregistered(BELONGS_TO_LOOP);
         } else if (state == ChannelState.LINGERING || state == ChannelState.DECLINING) {
-            boolean active = isActive();
             abandon();
-            if (active) {
+            if (wasActive) {
                 // See closeDeregistered.
                 pipeline().fireChannelInactive();
             }
@@ -176,6 +176,9 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
 
     @Override
     protected void doBind(SocketAddress localAddress) throws IOException {
+        if (state != ChannelState.UNCONNECTED) {
+            throw new AlreadyBoundException();
+        }
         local = socket.bind(ClientOpening.checked(localAddress));
     }
 

@@ -12,10 +12,13 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.SocketAddress;
+import java.nio.channels.AlreadyBoundException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -114,6 +117,45 @@ class AddressTest {
         assertEquals(bound, client.localAddress());
         assertEquals(child.awaitActive().remoteAddress(), client.localAddress());
         assertEquals(server.localAddress(), client.remoteAddress());
+    }
+
+    @OnEachLane
+    void aClientKnowsItsServerByTheNameThatItHasConnectedTo() throws Exception {
+        UcxServerSocketChannel server = peers.listen(Inbox::new);
+        InetAddress named = InetAddress.getByAddress("server.example", new byte[]{127, 0, 0, 1});
+        UcxSocketChannel client = (UcxSocketChannel) Peers.await(peers.client(new Inbox())
+                .connect(new InetSocketAddress(named, port(server)))).channel();
+        assertEquals("server.example", client.remoteAddress().getHostString());
+        assertEquals(server.localAddress(), client.remoteAddress());
+    }
+
+    @OnEachLane
+    void aChannelThatIsConnectedIsNotBoundAgain() throws Exception {
+        Inbox child = new Inbox();
+        UcxSocketChannel client = peers.connect(peers.listen(() -> child), new Inbox());
+        UcxSocketChannel accepted = child.awaitActive();
+        for (UcxSocketChannel side : List.of(client, accepted)) {
+            InetSocketAddress before = side.localAddress();
+            assertInstanceOf(AlreadyBoundException.class, Peers.awaitFailure(side.bind(Peers.loopback(0))));
+            assertEquals(before, side.localAddress());
+        }
+        Peers.await(client.writeAndFlush(Unpooled.copiedBuffer("still there", StandardCharsets.ISO_8859_1)));
+        child.awaitText("still there");
+        Peers.await(client.close());
+        child.awaitInactive();
+        assertEquals(List.of(), child.exceptions());
+    }
+
+    @OnEachLane
+    void aChannelIsBoundOnce() throws Exception {
+        Channel client = Peers.await(peers.client(new Inbox()).register()).channel();
+        Peers.await(client.bind(Peers.loopback(0)));
+        SocketAddress bound = client.localAddress();
+        assertInstanceOf(AlreadyBoundException.class, Peers.awaitFailure(client.bind(Peers.loopback(0))));
+        assertEquals(bound, client.localAddress());
+        Inbox child = new Inbox();
+        Peers.await(client.connect(peers.listen(() -> child).localAddress()));
+        assertEquals(bound, child.awaitActive().remoteAddress());
     }
 
     private static boolean hasIpv6Loopback() throws Exception {

@@ -30,6 +30,10 @@ final class ExitMain {
         CLOSE_WHEN_SENT,
         /** By a signal that comes right after such a close. */
         SIGNAL_AFTER_CLOSE,
+        /** By a signal that comes while a close delivers what had been written before. */
+        SIGNAL_WHILE_CLOSING,
+        /** By {@code System.exit}, after which a shutdown hook writes, and closes the channel. */
+        EXIT_WITH_HOOK,
         /** By a signal, after which a shutdown hook writes, and closes the channel. */
         SIGNAL
     }
@@ -72,6 +76,15 @@ final class ExitMain {
                 write(channel, total, size).sync();
                 channel.close().sync();
                 terminate();
+            }
+            case SIGNAL_WHILE_CLOSING -> {
+                write(channel, total, size);
+                channel.close();
+                terminate();
+            }
+            case EXIT_WITH_HOOK -> {
+                Runtime.getRuntime().addShutdownHook(new Thread(() -> drain(channel, total, size)));
+                System.exit(0);
             }
             case SIGNAL -> {
                 Runtime.getRuntime().addShutdownHook(new Thread(() -> drain(channel, total, size)));

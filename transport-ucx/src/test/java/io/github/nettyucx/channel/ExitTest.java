@@ -77,6 +77,17 @@ class ExitTest {
     }
 
     @OnEachLane
+    void aSignalLosesNothingOfWhatACloseIsStillDelivering() throws Exception {
+        assertArrives(ExitMain.End.SIGNAL_WHILE_CLOSING, 8 * MIB, 64 * KIB);
+    }
+
+    /** Nothing that a socket's channel has written is lost with the process. */
+    @OnEachLane(lanes = Lane.SOCKET)
+    void aHookThatAnExitHasStartedCanStillWriteOverASocket() throws Exception {
+        assertArrives(ExitMain.End.EXIT_WITH_HOOK, 8 * MIB, 64 * KIB);
+    }
+
+    @OnEachLane
     void anExitAfterACloseInInitChannelLetsTheClientBeConnectedAndSeeTheEnd() throws Exception {
         // The handshake takes its time on a busy machine.
         Process process = new ProcessBuilder(LaneJvm.command(Lane.current(),
@@ -124,7 +135,7 @@ class ExitTest {
             reader.ended().get(SECONDS, TimeUnit.SECONDS);
             assertTrue(process.waitFor(SECONDS, TimeUnit.SECONDS), "the process does not end");
             int sigterm = 128 + 15;
-            boolean signalled = end == ExitMain.End.SIGNAL || end == ExitMain.End.SIGNAL_AFTER_CLOSE;
+            boolean signalled = end.name().startsWith("SIGNAL");
             assertEquals(signalled ? sigterm : 0, process.exitValue());
         } finally {
             process.destroyForcibly().waitFor();

@@ -209,6 +209,23 @@ class FailedConnectTest {
         Peers.await(channel.close());
     }
 
+    /** Datagrams: what was active tells of its end. */
+    @Test
+    void aBoundChannelThatCannotBeConnectedTellsOfItsEnd() throws Exception {
+        assumeTrue(KernelSocket.isIpv6Available(), "a machine without IPv6 has no link-local address");
+        Inbox inbox = new Inbox() {
+            @Override
+            public void channelActive(ChannelHandlerContext context) {
+                // Not one of a socket.
+            }
+        };
+        Channel channel = Peers.await(new Bootstrap().group(peers.clientGroup).channel(UcxDatagramChannel.class)
+                .handler(inbox).bind(0)).channel();
+        Peers.awaitFailure(channel.connect(new InetSocketAddress(InetAddress.ofLiteral("fe80::1"), 4711)));
+        assertFalse(channel.isOpen());
+        inbox.awaitInactive();
+    }
+
     // ------------------------------------------------------------------------------------------- servers of another kind
 
     private static ServerSocket listening() throws IOException {

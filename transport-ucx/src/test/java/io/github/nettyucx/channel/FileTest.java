@@ -66,6 +66,25 @@ class FileTest {
         }
     }
 
+    /** A handler that has caught an InterruptedException often marks its thread again. */
+    @OnEachLane(lanes = Lane.SOCKET)
+    void aFileArrivesThoughItsLoopWasInterruptedBeforeItsLastSleep() throws Exception {
+        Path path = file(8 * MIB);
+        StreamReader reader = reader(8 * MIB);
+        try (HandlerPeers peers = new HandlerPeers()) {
+            Channel server = peers.listen(pipeline -> pipeline.addLast(reader));
+            Channel client = peers.connect(server, pipeline -> { });
+            client.eventLoop().execute(() -> Thread.currentThread().interrupt());
+            // Time for the loop to sleep in.
+            Peers.await(client.eventLoop().schedule(() -> { }, 50, TimeUnit.MILLISECONDS));
+            Peers.await(client.writeAndFlush(new DefaultFileRegion(path.toFile(), 0, 8 * MIB)));
+            Peers.await(client.close());
+            reader.ended().get(SECONDS, TimeUnit.SECONDS);
+        } finally {
+            Files.delete(path);
+        }
+    }
+
     @OnEachLane
     void aFileArrivesInChunks() throws Exception {
         Path path = file(8 * MIB);

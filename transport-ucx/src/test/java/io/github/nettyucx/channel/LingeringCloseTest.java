@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.channel;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.FixedRecvByteBufAllocator;
+import io.netty.channel.pool.ChannelHealthChecker;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+import java.nio.channels.ClosedChannelException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A channel that is closed, and still delivers what was flushed before. */
+class LingeringCloseTest {
+
+    private static final int MIB = 1024 * 1024;
+
+    private Peers peers;
+
+    @BeforeEach
+    void startLoops() {
+        peers = new Peers();
+    }
+
+    @AfterEach
+    void endLoops() {
+        peers.close();
+    }
+
+    /** A pool asks whether a channel that it is given back is active. */
+    @OnEachLane
+    void isNotActiveAnyMore() throws Exception {
+        Inbox child = new Inbox();
+        Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.AUTO_READ, false));
+        Inbox inbox = new Inbox();
+        Channel client = peers.connect(server, inbox);
+        Channel accepted = child.awaitActive();
+        ChannelFuture[] write = new ChannelFuture[1];
+        Peers.await(client.eventLoop().submit(() -> {
+            write[0] = client.writeAndFlush(Unpooled.directBuffer(16 * MIB).writeZero(16 * MIB));
+            ChannelFuture closed = client.close();
+            assertFalse(closed.isDone(), "nothing is left to be delivered");
+            assertFalse(client.isActive());
+            assertFalse(ChannelHealthChecker.ACTIVE.isHealthy(client).getNow());
+            ChannelFuture late = client.writeAndFlush(Unpooled.copyInt(1));
+            assertInstanceOf(ClosedChannelException.class, late.cause());
+            return null;
+        }));
+        accepted.config().setAutoRead(true);
+        Peers.await(write[0]);
+        Peers.await(client.closeFuture());
+        inbox.awaitInactive();
+        child.awaitInactive();
+        assertEquals(List.of(), inbox.exceptions());
+        assertEquals(List.of(), child.exceptions());
+    }
+
+    /** It would keep a channel that somebody has closed, with all that it is to be sent, for as long as it likes. */
+    @OnEachLane
+    void endsInTimeWithAPeerThatTakesNextToNothing() throws Exception {
+        int closeTimeoutMillis = 250;
+        Channel server = peers.listen(peers.server(() -> new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelActive(ChannelHandlerContext context) {
+                context.read();
+            }
+
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                ((ByteBuf) message).release();
+                // Less in the close timeout than Linger.LITTLE, and more than nothing.
+                context.executor().schedule(context::read, 50, TimeUnit.MILLISECONDS);
+            }
+        }).childOption(ChannelOption.AUTO_READ, false).childOption(ChannelOption.SO_RCVBUF, 16 * 1024)
+                .childOption(ChannelOption.RCVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(4096).maxMessagesPerRead(1)));
+        Channel client = Peers.connect(peers.client(new Inbox())
+                .option(UcxChannelOption.CLOSE_TIMEOUT_MILLIS, closeTimeoutMillis), server);
+        long start = System.nanoTime();
+        ChannelFuture write = client.writeAndFlush(Unpooled.directBuffer(16 * MIB).writeZero(16 * MIB));
+        Peers.await(client.close());
+        long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+        assertInstanceOf(ClosedChannelException.class, Peers.awaitFailure(write));
+        assertTrue(millis >= closeTimeoutMillis, () -> "closed after " + millis + " ms");
+    }
+}
