@@ -38,7 +38,8 @@ abstract class AbstractUcxStreamChannel extends AbstractUcxChannel implements So
 
     /**
      * What carries the data: UCX's name of the transport, such as {@code rc_mlx5}, {@code sysv}, {@code posix} or
-     * {@code tcp}, or {@code socket} for the kernel's socket; {@code none} before the channel is active.
+     * {@code tcp}, or {@code socket} for the kernel's socket; {@code none} as long as there is no connection. An accepted
+     * channel that turns out to have none is active for a moment, and keeps that.
      */
     public String lane() {
         return laneName;
@@ -46,7 +47,7 @@ abstract class AbstractUcxStreamChannel extends AbstractUcxChannel implements So
 
     /**
      * All transports that serve the connection, each with its device, such as {@code sysv/memory} and {@code tcp/eth0},
-     * or {@code socket}. None before the channel is active.
+     * or {@code socket}. None as long as there is no connection.
      */
     public List<String> transports() {
         return transports;

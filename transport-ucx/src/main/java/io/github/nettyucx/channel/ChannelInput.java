@@ -106,10 +106,10 @@ final class ChannelInput extends LaneWork implements Allocation {
                 }
             } else if (failure != null) {
                 // An application that reads again when its writes are done would wait for ever.
-                channel.failWaiting();
+                channel.connection().failWaiting();
             }
         } else if (failure != null) {
-            channel.lost(failure);
+            channel.connection().lost(failure);
         } else if (state != State.OPEN || lane.isAtEnd()) {
             end();
         }
@@ -195,7 +195,7 @@ final class ChannelInput extends LaneWork implements Allocation {
             if (!channel.isReading()) {
                 return;
             }
-            if (channel.config().isAllowHalfClosure() && !channel.isBroken()) {
+            if (channel.config().isAllowHalfClosure() && !channel.connection().isBroken()) {
                 state = State.SHUTDOWN;
                 channel.halfClose.inputEnded();
                 pipeline.fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);

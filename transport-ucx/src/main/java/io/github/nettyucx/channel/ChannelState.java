@@ -7,6 +7,8 @@ enum ChannelState {
     UNCONNECTED,
     /** The socket connects, or the handshake is under way: see {@link Opening}. */
     CONNECTING,
+    /** Accepted, and without a connection for good: open for as long as the application is told so, see {@link Connecting}. */
+    PASSING,
     /** Bytes flow, by a {@link io.github.nettyucx.lane.Lane}. */
     ACTIVE,
     /** Closed by the application; what was flushed before is being delivered: see {@link Linger}. */
@@ -25,9 +27,9 @@ enum ChannelState {
         return this != CLOSED && this != DEPARTING;
     }
 
-    /** Whether bytes can be sent. Not after a close: a pool of channels takes one that is active back. */
+    /** Whether the application has a channel that is active. Not after a close: a pool of channels takes one that is active back. */
     boolean isActive() {
-        return this == ACTIVE;
+        return this == PASSING || this == ACTIVE;
     }
 
     /** Whether it has not been connected so far. */

@@ -81,6 +81,13 @@ final class Connecting {
         channel.doClose();
     }
 
+    /** The accepted socket cannot be used. The channel goes on to be registered, and then it is as after a failed opening. */
+    void acceptedInVain() {
+        giveUp();
+        channel.become(ChannelState.CONNECTING);
+        channel.eventLoop().execute(this::closeUnopened);
+    }
+
     private void begin(Opening started) {
         opening = started;
         channel.become(ChannelState.CONNECTING);
@@ -166,8 +173,28 @@ final class Connecting {
         if (channel.isDeclined()) {
             channel.closeSocket(false);
             channel.closing().cut();
+        } else if (channel.isAccepted()) {
+            // See closeUnopened.
+            channel.closeSocket(false);
         } else {
             closeUnconnected();
+        }
+    }
+
+    /**
+     * There will be no connection: closes the channel, if it is not closed. An accepted one that the application has not
+     * closed is active before, for a moment. So is a socket whose peer has gone, and an application may undo in
+     * channelInactive what it has done when it was given the channel.
+     */
+    void closeUnopened() {
+        try {
+            if (channel.isBeingAccepted()) {
+                channel.become(ChannelState.PASSING);
+                channel.wasActive = true;
+                channel.pipeline().fireChannelActive();
+            }
+        } finally {
+            channel.unsafe().close(channel.voidPromise());
         }
     }
 

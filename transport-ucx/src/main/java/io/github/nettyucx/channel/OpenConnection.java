@@ -81,6 +81,28 @@ final class OpenConnection {
 
     // ------------------------------------------------------------------------------------------- the end
 
+    /**
+     * Everything that came before has been read: tells the application, and fails what it still wanted to send. A peer
+     * that goes when this side neither writes nor reads any more does what is expected of it.
+     */
+    void lost(IOException cause) {
+        if (!hasEndedInOrder()) {
+            channel.pipeline().fireExceptionCaught(cause);
+        }
+        // With the reason, rather than with the close that follows from it.
+        failWaiting();
+        if (channel.isReading()) {
+            channel.unsafe().close(channel.unsafe().voidPromise());
+        }
+    }
+
+    /** The connection is lost: fails what waits to be sent. */
+    void failWaiting() {
+        if (channel.isReading() && !output.isDrained()) {
+            channel.flushNow();
+        }
+    }
+
     /** Whether the peer has gone when neither side had anything to say any more. */
     boolean hasEndedInOrder() {
         return lane.closeReason() == CloseReason.ORDERLY;

@@ -162,8 +162,7 @@ final class ServerOpening extends Opening {
     @Override
     void told(IOException cause) {
         logger.debug("Closed a connection from {} before it was open: {}", remote(), cause.getMessage());
-        // Closed already, if it was declined.
-        channel.unsafe().close(channel.voidPromise());
+        channel.connecting().closeUnopened();
     }
 
     @Override

@@ -143,8 +143,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
                 // The client has gone, perhaps. A failed registration would be logged with a stack trace, for each client
                 // that somebody chooses to send.
                 logger.debug("Failed to accept a connection from {}", remote, e);
-                connecting.giveUp();
-                eventLoop().execute(() -> unsafe().close(voidPromise()));
+                connecting.acceptedInVain();
             } catch (Throwable t) {
                 connecting.giveUp();
                 // A channel whose registration fails is closed, but never deregistered.
@@ -207,9 +206,14 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
         return !wasActive && isLingering();
     }
 
-    /** Whether a server has accepted it, and its handshake is under way. */
-    private boolean isBeingAccepted() {
-        return accepted && state == ChannelState.CONNECTING && connecting.isUnderWay();
+    /** Whether a server has accepted it, and it has been neither active nor closed so far. */
+    boolean isBeingAccepted() {
+        return accepted && state == ChannelState.CONNECTING;
+    }
+
+    /** Whether its client can be told of a close when the handshake is over. */
+    private boolean isInHandshake() {
+        return isBeingAccepted() && connecting.isUnderWay();
     }
 
     private final class UcxSocketUnsafe extends AbstractUnsafe {
@@ -261,7 +265,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
                 // The peer may end the connection in the same turn in which it has taken the last bytes.
                 connection.output().complete();
             }
-            boolean waits = (state == ChannelState.ACTIVE || isBeingAccepted()) && closing.lingers(connection);
+            boolean waits = (state == ChannelState.ACTIVE || isInHandshake()) && closing.lingers(connection);
             return waits ? closeTask -> closing.begin(connection, closeTask) : null;
         }
     }
@@ -297,45 +301,19 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
         if (state == ChannelState.ACTIVE) {
             pipeline().fireExceptionCaught(cause);
         }
-        unsafe().close(voidPromise());
+        connecting.closeUnopened();
         cutLinger();
-    }
-
-    /**
-     * Everything that came before has been read: tells the application, and fails what it still wanted to send. A peer
-     * that goes when this side neither writes nor reads any more does what is expected of it.
-     */
-    void lost(IOException cause) {
-        if (!connection.hasEndedInOrder()) {
-            pipeline().fireExceptionCaught(cause);
-        }
-        // With the reason, rather than with the close that follows from it.
-        failWaiting();
-        if (state == ChannelState.ACTIVE) {
-            unsafe().close(unsafe().voidPromise());
-        }
-    }
-
-    /** Whether a write has failed, and only what is still to be read keeps the channel open. */
-    boolean isBroken() {
-        return connection.isBroken();
-    }
-
-    /** The connection is lost: fails what waits to be sent. */
-    void failWaiting() {
-        if (state == ChannelState.ACTIVE && !isDrained()) {
-            flushNow();
-        }
-    }
-
-    private boolean isDrained() {
-        return connection.output().isDrained();
     }
 
     // ------------------------------------------------------------------------------------------- writing
 
     @Override
     protected void doWrite(ChannelOutboundBuffer in) throws Exception {
+        if (state == ChannelState.PASSING) {
+            // The channel closes as soon as the application has been told; what it adds here fails then.
+            ChannelOutput.failFlushed(in, new ClosedChannelException());
+            return;
+        }
         connection.write(in);
         halfClose.advance();
     }
@@ -394,7 +372,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
         }
         ChannelState before = state;
         halfClose.closed();
-        if ((before == ChannelState.ACTIVE || isBeingAccepted()) && closing.departs(connection)) {
+        if ((before == ChannelState.ACTIVE || isInHandshake()) && closing.departs(connection)) {
             // The end of the JVM waits for it.
             OrderlyExit.add(this);
             closing.depart(connection, loop, () -> {
@@ -478,20 +456,18 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
 
     @Override
     boolean canEndOutput() {
-        return isDrained() && !connection.lane().isEnding();
+        return connection.output().isDrained() && !connection.lane().isEnding();
     }
 
     @Override
-    protected void doShutdownOutput() throws IOException {
+    protected void doShutdownOutput() throws Exception {
         // Netty is going to empty it.
         writes = null;
-        if (isUnconnected()) {
-            throw new NotYetConnectedException();
+        if (state != ChannelState.ACTIVE) {
+            throw isUnconnected() ? new NotYetConnectedException() : new ClosedChannelException();
         }
         halfClose.outputEnded();
-        if (state == ChannelState.ACTIVE) {
-            connection.endOutput();
-        }
+        connection.endOutput();
     }
 
     @Override

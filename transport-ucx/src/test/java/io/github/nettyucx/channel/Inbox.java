@@ -20,6 +20,7 @@ class Inbox extends ChannelInboundHandlerAdapter {
     private static final long SECONDS = 15;
 
     private final CompletableFuture<UcxSocketChannel> active = new CompletableFuture<>();
+    private volatile boolean connected;
     private final CompletableFuture<Void> inputShutdown = new CompletableFuture<>();
     private final CompletableFuture<Void> inactive = new CompletableFuture<>();
     private final CompletableFuture<Throwable> exception = new CompletableFuture<>();
@@ -33,6 +34,11 @@ class Inbox extends ChannelInboundHandlerAdapter {
     /** Whether it has been told of a channel that is open. */
     boolean isActive() {
         return active.isDone();
+    }
+
+    /** Whether it has been told of a channel that has a connection: one that turns out to have none is active as well. */
+    boolean isConnected() {
+        return connected;
     }
 
     void awaitInputShutdown() throws InterruptedException, ExecutionException, TimeoutException {
@@ -71,7 +77,9 @@ class Inbox extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelActive(ChannelHandlerContext context) throws Exception {
-        active.complete((UcxSocketChannel) context.channel());
+        UcxSocketChannel channel = (UcxSocketChannel) context.channel();
+        connected = !channel.transports().isEmpty();
+        active.complete(channel);
     }
 
     @Override

@@ -135,7 +135,7 @@ class LaneSelectionTest {
         }
         assertEquals(1, metrics.handshakesFailed(HandshakeFailure.NO_COMMON_LANE));
         assertEquals(0, metrics.strangersTurnedAway(), "it was no stranger");
-        assertTrue(!child.isActive());
+        assertTrue(!child.isConnected());
     }
 
     @Test

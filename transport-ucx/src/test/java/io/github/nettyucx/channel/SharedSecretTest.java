@@ -148,7 +148,8 @@ class SharedSecretTest {
         assertEquals(1, metrics.handshakesFailed());
         assertEquals(1, metrics.strangersTurnedAway());
         assertEquals(1, TestLoops.driver(TestLoops.first(peers.clientGroup)).metrics().handshakesFailed(reason));
-        assertFalse(child.isActive());
+        child.awaitInactive();
+        assertFalse(child.isConnected());
         // Those who know it are not kept out.
         Peers.connect(client(servers), server);
     }
@@ -173,7 +174,8 @@ class SharedSecretTest {
             assertEquals(-1, ordinary.getInputStream().read());
         }
         assertEquals(1, awaitFailure().handshakesFailed(HandshakeFailure.PLAIN_REFUSED));
-        assertFalse(child.isActive());
+        child.awaitInactive();
+        assertFalse(child.isConnected());
         Inbox served = new Inbox();
         UcxServerSocketChannel tolerant = peers.listen(peers.server(() -> served)
                 .childOption(UcxChannelOption.SHARED_SECRET, SECRET)
