@@ -70,6 +70,9 @@ abstract class AbstractUcxStreamChannel extends AbstractUcxChannel implements So
 
     // ------------------------------------------------------------------------------------------- half-close
 
+    /** Whether a server has accepted it, and it has been neither active nor closed so far. */
+    abstract boolean isBeingAccepted();
+
     /** Whether anything may be fired up the pipeline. */
     abstract boolean isReading();
 

@@ -142,12 +142,13 @@ final class Connecting {
         }
         boolean wanted = over.succeed();
         channel.pipeline().fireChannelActive();
+        channel.halfClose.opened();
         if (!wanted) {
             channel.unsafe().close(channel.voidPromise());
         } else if (channel.isReading()) {
             lane.socketReady(events);
             // What was flushed meanwhile, and what came while a read was pending.
-            channel.flushNow();
+            channel.continueWriting();
             made.input().arrived();
         }
     }

@@ -16,8 +16,13 @@ final class HalfClose {
     private final AbstractUcxStreamChannel channel;
     private volatile boolean inputEnded;
     private volatile boolean outputEnded;
-    /** Waits for bytes that were flushed before, or until it is known how a peer that has gone has ended. */
+    /**
+     * Of the output: waits for the end of the handshake, for bytes that were flushed before, or until it is known how a peer
+     * that has gone has ended.
+     */
     private ChannelPromise waiting;
+    /** Of the input: waits for the end of the handshake. */
+    private ChannelPromise waitingInput;
 
     HalfClose(AbstractUcxStreamChannel channel) {
         this.channel = channel;
@@ -44,7 +49,7 @@ final class HalfClose {
         if (waiting != null) {
             // The second call must not overtake the bytes that the first one waits for.
             waiting.addListener(new PromiseNotifier<>(promise));
-        } else if (channel.isReading() && !outputEnded && !channel.canEndOutput()) {
+        } else if (channel.isBeingAccepted() || channel.isReading() && !outputEnded && !channel.canEndOutput()) {
             waiting = promise;
         } else {
             channel.endOutputNow(promise);
@@ -81,7 +86,11 @@ final class HalfClose {
     }
 
     private void endInput0(ChannelPromise promise) {
-        if (channel.isReading()) {
+        if (waitingInput != null) {
+            waitingInput.addListener(new PromiseNotifier<>(promise));
+        } else if (channel.isBeingAccepted()) {
+            waitingInput = promise;
+        } else if (channel.isReading()) {
             inputEnded();
             channel.endInputNow();
             promise.trySuccess();
@@ -109,15 +118,31 @@ final class HalfClose {
         });
     }
 
+    /** An accepted channel is open. The end of its output waits for what was flushed meanwhile. */
+    void opened() {
+        ChannelPromise promise = waitingInput;
+        if (promise != null) {
+            waitingInput = null;
+            endInput0(promise);
+        }
+    }
+
     /** The channel has been closed. */
     void closed() {
         inputEnded = true;
         outputEnded = true;
-        ChannelPromise failed = waiting;
-        if (failed != null) {
-            // Forgotten before its listeners can come back here.
-            waiting = null;
-            failed.tryFailure(new ClosedChannelException());
+        // Forgotten before their listeners can come back here.
+        ChannelPromise output = waiting;
+        ChannelPromise input = waitingInput;
+        waiting = null;
+        waitingInput = null;
+        fail(output);
+        fail(input);
+    }
+
+    private static void fail(ChannelPromise promise) {
+        if (promise != null) {
+            promise.tryFailure(new ClosedChannelException());
         }
     }
 

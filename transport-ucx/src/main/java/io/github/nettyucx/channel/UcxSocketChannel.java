@@ -206,7 +206,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
         return !wasActive && isLingering();
     }
 
-    /** Whether a server has accepted it, and it has been neither active nor closed so far. */
+    @Override
     boolean isBeingAccepted() {
         return accepted && state == ChannelState.CONNECTING;
     }
