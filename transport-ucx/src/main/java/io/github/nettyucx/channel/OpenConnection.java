@@ -5,8 +5,10 @@ import io.github.nettyucx.lane.Lane;
 import io.github.nettyucx.lane.LoopLanes;
 import io.github.nettyucx.wire.CloseReason;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.util.concurrent.Future;
 
 import java.io.IOException;
+import java.util.concurrent.TimeUnit;
 
 /** What a channel has from its opening on: a lane, and the two directions over it. */
 final class OpenConnection {
@@ -16,8 +18,10 @@ final class OpenConnection {
     private final ChannelInput input;
     private final ChannelOutput output;
     private final ChannelMemory memory;
-    /** A write has failed, for which the channel closes when all that came before has been read. */
+    /** A write has failed, for which the channel closes when all that came before has been read, or the time for that is over. */
     private boolean broken;
+    /** Of an application that does not read; {@code null} as long as nothing has failed. */
+    private Future<?> patience;
 
     /**
      * @param silenceMillis that the peer's host may be silent for, as far as the lane has to see to it; 0 for no limit
@@ -62,10 +66,19 @@ final class OpenConnection {
                 throw e;
             }
             // Netty would close the channel, and with it goes what the peer has sent before it went.
-            broken = true;
+            breaks();
             if (!ChannelOutput.failFlushed(in, e)) {
                 output.schedule();
             }
+        }
+    }
+
+    /** What is to be read is kept for as long as a close would wait for a peer: an application may never read again. */
+    private void breaks() {
+        if (!broken) {
+            broken = true;
+            patience = channel.eventLoop().schedule(() -> channel.unsafe().close(channel.voidPromise()),
+                    channel.config().getCloseTimeoutMillis(), TimeUnit.MILLISECONDS);
         }
     }
 
@@ -146,6 +159,9 @@ final class OpenConnection {
     }
 
     void close(boolean reset) {
+        if (patience != null) {
+            patience.cancel(false);
+        }
         lane.close(reset);
         output.closed();
         memory.closed();

@@ -19,8 +19,9 @@ public final class UcxChannelOption {
     /**
      * How long a close waits for the peer while it takes nothing, in milliseconds, when {@link ChannelOption#SO_LINGER}
      * is not set: bytes that were flushed before the close are delivered as long as the peer goes on reading. It may take
-     * less than 64 KiB in that time, but more than nothing, six times at most. From 0 to {@link Integer#MAX_VALUE};
-     * 10,000 by default.
+     * less than 64 KiB in that time, but more than nothing, six times at most. Also how long a channel stays open, after a
+     * write has failed because the peer has gone, for an application that has not read everything. From 0 to
+     * {@link Integer#MAX_VALUE}; 10,000 by default.
      */
     public static final ChannelOption<Integer> CLOSE_TIMEOUT_MILLIS =
             ChannelOption.valueOf(UcxChannelOption.class, "CLOSE_TIMEOUT_MILLIS");

@@ -36,6 +36,8 @@ class PeerGoneTest {
     /** What a loop that has failed pauses for is a second. */
     private static final long PROMPTLY_MILLIS = 700;
 
+    private static final int CLOSE_MILLIS = 1000;
+
     private Peers peers;
 
     @BeforeEach
@@ -212,6 +214,32 @@ class PeerGoneTest {
         client.config().setAutoRead(true);
         inbox.awaitText("the answer");
         inbox.awaitInactive();
+    }
+
+    /** Its channel must not stay for ever for what nobody reads. Over UCX's TCP the reset may overtake what the peer has sent. */
+    @OnEachLane(lanes = {Lane.SHM, Lane.SOCKET})
+    void anApplicationThatDoesNotReadAgainHasTheTimeOfAClose() throws Exception {
+        Inbox child = new Inbox() {
+            @Override
+            public void channelActive(ChannelHandlerContext context) {
+                context.writeAndFlush(bytes("the answer")).addListener(_ -> super.channelActive(context));
+            }
+        };
+        Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.SO_LINGER, 0));
+        Inbox inbox = new Inbox();
+        UcxSocketChannel client = Peers.connect(peers.client(inbox).option(ChannelOption.AUTO_READ, false)
+                .option(UcxChannelOption.CLOSE_TIMEOUT_MILLIS, CLOSE_MILLIS), server);
+        Peers.await(child.awaitActive().close());
+        long start = System.nanoTime();
+        writeUntilItFails(client);
+        assertTrue(client.isActive(), "closed before its input could be read");
+        // A later write changes nothing.
+        assertInstanceOf(IOException.class, Peers.awaitFailure(client.writeAndFlush(bytes("later still"))));
+        Peers.await(client.closeFuture());
+        long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+        assertTrue(millis >= CLOSE_MILLIS - 10, () -> "closed after " + millis + " ms");
+        inbox.awaitInactive();
+        assertEquals("", inbox.text());
     }
 
     /** As an application does that reads again when its writes are done. */
