@@ -15,7 +15,7 @@ import java.io.IOException;
 /**
  * Sends file regions. The bytes of a file go from the page cache through a pipe into the socket, and are not copied on
  * the way: Java gives out no descriptor of a file, but its {@code transferTo} fills a pipe by sendfile(2). Other regions,
- * and files that cannot be sent like that, are copied.
+ * subclasses among them, and files that cannot be sent like that, are copied.
  * <p>
  * What has been taken from a region and not yet been sent belongs to the lane until it is: the region counts it as
  * transferred.
@@ -83,7 +83,8 @@ final class SocketFile {
         region = next;
         boolean taken = false;
         try {
-            taken = next instanceof DefaultFileRegion file && fillPipe(file) || fillCopy(next);
+            // What a subclass of the application's writes into a pipe, and when it stops, is nobody's knowledge.
+            taken = next.getClass() == DefaultFileRegion.class && fillPipe((DefaultFileRegion) next) || fillCopy(next);
         } finally {
             if (!taken) {
                 discard();

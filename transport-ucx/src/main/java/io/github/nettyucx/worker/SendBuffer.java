@@ -21,6 +21,9 @@ public final class SendBuffer extends AbstractReferenceCounted {
     /** Up to this size a copy costs less than the call of one that copes with everything, in bytes. */
     private static final int SMALL = 64;
 
+    /** A region may write in vain a few times before it returns; one that goes on does not mean to return. */
+    private static final int VAIN_WRITES = 1000;
+
     private static final MemorySegment ALL = NativeMemory.all();
 
     private final SendBufferPool pool;
@@ -69,17 +72,33 @@ public final class SendBuffer extends AbstractReferenceCounted {
      * Appends bytes of a file, until the buffer has {@code limit} of them, which is no more than it has room for.
      *
      * @return how many it has
+     * @throws IOException also if the file goes on writing when there is no more room, which it cannot wait for: only this
+     *                     thread makes more
      */
     public int append(FileRegion file, int limit) throws IOException {
         file.transferTo(new Target(memory, limit), file.transferred());
         return memory.readableBytes();
     }
 
-    private record Target(ByteBuf memory, int limit) implements WritableByteChannel {
+    private static final class Target implements WritableByteChannel {
+
+        private final ByteBuf memory;
+        private final int limit;
+        /** How many writes there have been since the memory is full. */
+        private int vain;
+
+        Target(ByteBuf memory, int limit) {
+            this.memory = memory;
+            this.limit = limit;
+        }
 
         @Override
-        public int write(ByteBuffer source) {
+        public int write(ByteBuffer source) throws IOException {
             int size = Math.min(source.remaining(), limit - memory.writerIndex());
+            if (size == 0 && source.hasRemaining() && ++vain > VAIN_WRITES) {
+                throw new IOException("a FileRegion goes on writing to a target that takes no more for now: its transferTo"
+                        + " has to return when a write has taken nothing");
+            }
             int position = source.position();
             memory.writeBytes(source.slice(position, size));
             source.position(position + size);

@@ -14,6 +14,7 @@ import io.netty.util.ReferenceCountUtil;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -188,6 +189,64 @@ class FileTest {
         } finally {
             goOn.countDown();
             Files.delete(path);
+        }
+    }
+
+    /** Nobody empties its target meanwhile: that would be done by the thread that waits here. */
+    @OnEachLane
+    void aRegionThatDoesNotReturnBeforeAllIsWrittenFails() throws Exception {
+        Path path = file(2 * MIB);
+        try (Peers peers = new Peers()) {
+            Inbox child = new Inbox();
+            UcxServerSocketChannel server = peers.listen(() -> child);
+            UcxSocketChannel client = peers.connect(server, new Inbox());
+            StubbornFile small = new StubbornFile(path.toFile(), 16 * 1024);
+            Peers.await(client.writeAndFlush(small));
+            assertEquals(16 * 1024, small.transferred());
+            Throwable failure = Peers.awaitFailure(client.writeAndFlush(new StubbornFile(path.toFile(), 2 * MIB)));
+            assertTrue(failure instanceof IOException && failure.getMessage().contains("transferTo has to return"),
+                    failure::toString);
+            Peers.await(client.closeFuture());
+            child.awaitInactive();
+            // The loop goes on.
+            Peers.await(peers.connect(server, new Inbox()).close());
+        } finally {
+            Files.delete(path);
+        }
+    }
+
+    /** Writes as if its target were a file. */
+    private static final class StubbornFile extends DefaultFileRegion {
+
+        private static final int FOR_EVER = 1_000_000;
+
+        private final Path path;
+        private final int length;
+        private long written;
+
+        StubbornFile(File file, int length) {
+            super(file, 0, length);
+            path = file.toPath();
+            this.length = length;
+        }
+
+        @Override
+        public long transferred() {
+            return written;
+        }
+
+        @Override
+        public long transferTo(WritableByteChannel target, long position) throws IOException {
+            ByteBuffer all = ByteBuffer.wrap(Files.readAllBytes(path), (int) position, length - (int) position);
+            int vain = 0;
+            while (all.hasRemaining()) {
+                vain = target.write(all) == 0 ? vain + 1 : 0;
+                if (vain == FOR_EVER) {
+                    throw new IllegalStateException("it would write for ever");
+                }
+            }
+            written = length;
+            return length - position;
         }
     }
 
