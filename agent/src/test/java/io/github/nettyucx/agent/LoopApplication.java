@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.agent;
 
+import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFactory;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.DefaultSelectStrategyFactory;
@@ -9,6 +12,7 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.EventLoopTaskQueueFactory;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.DefaultEventExecutorChooserFactory;
 import io.netty.util.concurrent.EventExecutorGroup;
 
@@ -22,8 +26,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
-import javax.management.ObjectName;
 
 /** What applications do with groups and loops, each by the name that is the first argument. */
 public final class LoopApplication {
@@ -44,6 +48,8 @@ public final class LoopApplication {
                 awaitBeside("loop", EventLoopGroup::next);
                 awaitBeside("group", group -> group);
             }
+            case "ended" -> connectWhenTheGroupHasEnded();
+            case "no-loop" -> connectWhereNoLoopCanBeMade();
             case "threads" -> threads(Boolean.parseBoolean(arguments[1]));
             default -> throw new IllegalArgumentException(arguments[0]);
         }
@@ -52,6 +58,10 @@ public final class LoopApplication {
 
     /** Taken over by no release: so it is on a loop of Netty's. */
     public static final class OwnServer extends NioServerSocketChannel {
+    }
+
+    /** The same. */
+    public static final class OwnClient extends NioSocketChannel {
     }
 
     private static ChannelFuture listen(EventLoopGroup group) {
@@ -66,13 +76,7 @@ public final class LoopApplication {
             group.submit(() -> null).get();
             group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS).sync();
         }
-        // By the JVM, after a collection.
-        String histogram = (String) ManagementFactory.getPlatformMBeanServer().invoke(
-                new ObjectName("com.sun.management:type=DiagnosticCommand"), "gcClassHistogram",
-                new Object[] {null}, new String[] {String[].class.getName()});
-        System.out.println("groups " + GROUPS + ", drivers " + histogram.lines()
-                .filter(line -> line.matches(".*\\.channel\\.IoDriver( .*)?")).map(line -> line.strip().split("\\s+")[1])
-                .findFirst().orElse("0"));
+        System.out.println("groups " + GROUPS + ", drivers " + Histogram.count(".channel.IoDriver"));
     }
 
     /** All that the constructor with the most parameters takes. */
@@ -169,6 +173,48 @@ public final class LoopApplication {
         long nanos = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - before;
         awaited.countDown();
         System.out.println(whose + " ended " + ended + ", idle " + (nanos < TimeUnit.MILLISECONDS.toNanos(300)));
+    }
+
+    /** Nobody has needed the loop beside before. */
+    private static void connectWhenTheGroupHasEnded() throws Exception {
+        EventLoopGroup group = new NioEventLoopGroup(1);
+        group.submit(() -> null).get();
+        group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS).sync();
+        connect(group);
+        EventLoopGroup other = new NioEventLoopGroup(1);
+        Channel registered = listen(other).sync().channel();
+        String refused = rootOf(group.register(registered).await().cause());
+        System.out.println("elsewhere " + refused + ", open " + registered.isOpen());
+    }
+
+    /** As without descriptors. */
+    private static void connectWhereNoLoopCanBeMade() throws Exception {
+        EventLoopGroup group = new NioEventLoopGroup(1, (Executor) null, SelectorProvider.provider(), () -> {
+            throw new IllegalStateException("no more selectors");
+        });
+        connect(group);
+        connect(group);
+        System.out.println("ended " + group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS)
+                .await(SECONDS, TimeUnit.SECONDS));
+    }
+
+    private static void connect(EventLoopGroup group) throws Exception {
+        AtomicReference<Channel> made = new AtomicReference<>();
+        String end;
+        try {
+            ChannelFuture connected = new Bootstrap().group(group).channelFactory((ChannelFactory<Channel>) () -> {
+                made.set(new OwnClient());
+                return made.get();
+            }).handler(new ChannelInboundHandlerAdapter()).connect("127.0.0.1", 1);
+            end = connected.await(SECONDS, TimeUnit.SECONDS) ? "failed " + rootOf(connected.cause()) : "nothing";
+        } catch (RuntimeException e) {
+            end = "thrown " + rootOf(e);
+        }
+        System.out.println(end + ", open " + made.get().isOpen());
+    }
+
+    private static String rootOf(Throwable t) {
+        return t.getClass().getSimpleName() + (t.getCause() == null ? "" : ": " + t.getCause().getMessage());
     }
 
     /** What its threads are, the application has said. */

@@ -7,6 +7,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The transport's loops are what the application expects of its own. */
@@ -62,5 +63,18 @@ class TakenLoopsTest {
     @ValueSource(strings = {"4.1", "4.2"})
     void aLoopBesideGetsItsThreadThoughTheQueueOfTheOtherOneIsFull(String netty) throws Exception {
         assertSays(run(netty, "full"), "queues 2, bound true, ended true");
+    }
+
+    /** Bootstraps of Netty count on it, and close what they have made. */
+    @ParameterizedTest
+    @ValueSource(strings = {"4.1", "4.2"})
+    void aChannelForWhichThereIsNoLoopIsClosed(String netty) throws Exception {
+        String ended = run(netty, "ended");
+        assertSays(ended, "failed RejectedExecutionException, open false");
+        assertSays(ended, "elsewhere IllegalStateException, open true");
+        String output = run(netty, "no-loop");
+        assertEquals(2, output.lines().filter("failed RejectedExecutionException: no more selectors, open false"::equals)
+                .count(), output);
+        assertSays(output, "ended true");
     }
 }

@@ -3,6 +3,7 @@ package io.github.nettyucx.agent.hook;
 
 import io.netty.bootstrap.AbstractBootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 
@@ -61,14 +62,44 @@ public abstract class Hooks {
     }
 
     /**
-     * The loop that a channel is registered with which is to be registered with this one.
+     * The loop that a channel is registered with which is to be registered with this one. As with Netty's own loops, nothing is
+     * thrown if there is none: the channel is closed, and its promise fails.
      *
-     * @param registered the channel, or a handle without one
+     * @param promise of the registration
+     * @return {@code null} if there is none
      */
-    public static EventLoop loopFor(EventLoop loop, boolean compatible, Object registered) {
+    public static EventLoop loopFor(EventLoop loop, boolean compatible, ChannelPromise promise) {
+        Channel channel = promise.channel();
+        // One that is registered already Netty refuses, and leaves alone.
+        if (compatible || !(loop instanceof Beside taken) || channel.isRegistered()) {
+            return loop;
+        }
+        try {
+            return loopBeside(taken, channel);
+        } catch (Throwable t) {
+            channel.unsafe().closeForcibly();
+            promise.tryFailure(t);
+            return null;
+        }
+    }
+
+    /**
+     * The same for a handle without a channel.
+     *
+     * @return this loop itself if there is none: it does not take the handle, and tells so as Netty's do
+     */
+    public static EventLoop loopFor(EventLoop loop, boolean compatible, Object handle) {
         if (compatible || !(loop instanceof Beside taken)) {
             return loop;
         }
+        try {
+            return loopBeside(taken, handle);
+        } catch (Throwable t) {
+            return loop;
+        }
+    }
+
+    private static EventLoop loopBeside(Beside taken, Object registered) {
         Hooks hooks = Answering.HOOKS;
         if (hooks != null) {
             hooks.beside(registered);

@@ -6,6 +6,8 @@ import io.netty.util.concurrent.DefaultPromise;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.netty.util.concurrent.Promise;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -23,6 +25,8 @@ final class LoopBeside {
         /** @param taken the loop that it is to stand beside */
         EventLoop make(EventLoop taken) throws Exception;
     }
+
+    private static final InternalLogger logger = InternalLoggerFactory.getInstance("io.github.nettyucx.agent");
 
     private final EventLoop taken;
     private final Maker maker;
@@ -46,6 +50,7 @@ final class LoopBeside {
             try {
                 loop = maker.make(taken);
             } catch (Exception e) {
+                logger.debug("There is no event loop for a channel that the UCX transport does not take.", e);
                 throw new RejectedExecutionException("failed to make an event loop for a channel that the UCX transport"
                         + " does not take", e);
             }

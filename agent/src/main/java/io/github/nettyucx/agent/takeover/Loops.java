@@ -6,6 +6,7 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.ThreadPerTaskExecutor;
 
+import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Iterator;
@@ -94,7 +95,11 @@ final class Loops {
             method = declared(each);
         }
         method.setAccessible(true);
-        return (EventLoop) method.invoke(group, executor, arguments);
+        try {
+            return (EventLoop) method.invoke(group, executor, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause() instanceof Exception cause ? cause : e;
+        }
     }
 
     private static Method declared(Class<?> type) {

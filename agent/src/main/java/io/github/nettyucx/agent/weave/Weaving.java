@@ -110,15 +110,19 @@ final class Weaving {
             return null;
         }
         return takeOver(model, method -> method == registration, (code, method) -> {
-            code.aload(0).aload(1);
+            var none = code.newLabel();
+            code.aload(1);
             code.aload(2).invokeinterface(promise, "channel", MethodTypeDesc.of(channel));
             code.checkcast(abstractChannel).aload(1);
             code.invokevirtual(abstractChannel, "isCompatible",
                     MethodTypeDesc.of(ConstantDescs.CD_boolean, eventLoop));
-            code.aload(2).invokeinterface(promise, "channel", MethodTypeDesc.of(channel));
-            askForLoopBeside(code);
             code.aload(2);
+            askForLoopBeside(code, promise);
+            code.astore(3);
+            code.aload(3).ifnull(none);
+            code.aload(0).aload(3).aload(2);
             callOriginal(model, code, method);
+            code.labelBinding(none);
             code.return_();
         });
     }
@@ -141,7 +145,7 @@ final class Weaving {
             code.invokevirtual(model.thisClass().asSymbol(), "isCompatible",
                     MethodTypeDesc.of(ConstantDescs.CD_boolean, ConstantDescs.CD_Class));
             code.aload(1);
-            askForLoopBeside(code);
+            askForLoopBeside(code, ConstantDescs.CD_Object);
             code.astore(2);
             code.aload(2).aload(0).if_acmpeq(own);
             code.aload(2).checkcast(model.thisClass().asSymbol()).aload(1);
@@ -154,10 +158,10 @@ final class Weaving {
         });
     }
 
-    /** The loop, whether it takes what is registered, and that are on the stack. */
-    private void askForLoopBeside(CodeBuilder code) {
+    /** The loop, whether it takes what is registered, and what tells of that are on the stack. */
+    private void askForLoopBeside(CodeBuilder code, ClassDesc registered) {
         code.invokestatic(hooks, "loopFor",
-                MethodTypeDesc.of(eventLoop, eventLoop, ConstantDescs.CD_boolean, ConstantDescs.CD_Object));
+                MethodTypeDesc.of(eventLoop, eventLoop, ConstantDescs.CD_boolean, registered));
     }
 
     // ------------------------------------------------------------------------------------------- groups
