@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.agent;
 
+import io.github.nettyucx.socket.KernelSocket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -132,6 +133,25 @@ class LeftAsItWasTest {
         assertAnswered(output);
         assertTrue(output.contains("\nUcxSocketChannel of the client"), output);
         assertTrue(output.contains("\nwater mark WriteBufferWaterMark(low: 17, high: 4711) linger 7\n"), output);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"ipv4, oldest", "ipv4, 4.1", "ipv4, 4.2", "epoll-ipv4, oldest", "epoll-ipv4, 4.1", "epoll-ipv4, 4.2"})
+    void theFamilyThatAFactoryHasChosenHolds(String what, String netty) throws Exception {
+        String output = run(what, netty);
+        assertWorked(output);
+        assertSays(output, "UcxServerSocketChannel and UcxDatagramChannel");
+        assertSays(output, "over IPv4: connected, taken");
+        assertSays(output, "over IPv6: refused, unreachable");
+    }
+
+    /** So that the test above means something. */
+    @Test
+    void withoutAFamilyBothHold() throws Exception {
+        String output = run("both-families");
+        assertWorked(output);
+        assumeTrue(KernelSocket.isIpv6Available(), "this machine has no IPv6");
+        assertSays(output, "over IPv6: connected, taken");
     }
 
     @Test

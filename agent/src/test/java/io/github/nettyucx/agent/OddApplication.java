@@ -19,10 +19,12 @@ import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ServerChannel;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.SingleThreadIoEventLoop;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollDatagramChannel;
 import io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.netty.channel.epoll.EpollEventLoopGroup;
 import io.netty.channel.epoll.EpollServerDomainSocketChannel;
@@ -35,6 +37,7 @@ import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.nio.NioIoHandle;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.DatagramPacket;
+import io.netty.channel.socket.InternetProtocolFamily;
 import io.netty.channel.socket.nio.NioDatagramChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
@@ -94,6 +97,11 @@ public final class OddApplication {
     private static final class Epolls {
         static EventLoopGroup group() {
             return new EpollEventLoopGroup(2);
+        }
+
+        static void ipv4(OddApplication application, EventLoopGroup group) throws Exception {
+            application.ipv4(group, () -> new EpollServerSocketChannel(InternetProtocolFamily.IPv4),
+                    () -> new EpollDatagramChannel(InternetProtocolFamily.IPv4));
         }
     }
 
@@ -176,6 +184,11 @@ public final class OddApplication {
                             "odd-" + ProcessHandle.current().pid()).toString()));
             case "epoll-options" -> epollOptions(group);
             case "datagrams" -> datagrams(group);
+            case "ipv4" -> ipv4(group,
+                    () -> new NioServerSocketChannel(SelectorProvider.provider(), InternetProtocolFamily.IPv4),
+                    () -> new NioDatagramChannel(InternetProtocolFamily.IPv4));
+            case "epoll-ipv4" -> Epolls.ipv4(this, group);
+            case "both-families" -> ipv4(group, () -> new NioServerSocketChannel(), () -> new NioDatagramChannel());
             case "resolver" -> resolver(group);
             default -> throw new IllegalArgumentException(what);
         }
@@ -283,6 +296,47 @@ public final class OddApplication {
                 (InetSocketAddress) receiver.localAddress())).sync();
         System.out.println("answer " + answers.poll(SECONDS, TimeUnit.SECONDS));
         System.out.println(sender.getClass().getSimpleName() + " of the client");
+    }
+
+    /** Whether sockets at the wildcard of IPv4, from factories that have chosen a family, are there over IPv6 as well. */
+    private void ipv4(EventLoopGroup group, ChannelFactory<ServerChannel> servers, ChannelFactory<Channel> datagrams)
+            throws Exception {
+        Channel listening = new ServerBootstrap().group(group).channelFactory(servers).childHandler(new Echo())
+                .bind("0.0.0.0", 0).sync().channel();
+        Channel receiver = new Bootstrap().group(group).channelFactory(datagrams)
+                .handler(new ChannelInboundHandlerAdapter()).bind("0.0.0.0", 0).sync().channel();
+        System.out.println(listening.getClass().getSimpleName() + " and " + receiver.getClass().getSimpleName());
+        System.out.println("over IPv4: " + connection("127.0.0.1", listening) + ", " + datagram("127.0.0.1", receiver));
+        System.out.println("over IPv6: " + connection("::1", listening) + ", " + datagram("::1", receiver));
+        listening.close().sync();
+        receiver.close().sync();
+    }
+
+    private static String connection(String host, Channel server) throws Exception {
+        try (java.net.Socket client = new java.net.Socket(host, port(server))) {
+            return client.isConnected() ? "connected" : "not connected";
+        } catch (java.net.ConnectException e) {
+            return "refused";
+        }
+    }
+
+    /** The kernel tells the sender that nobody is there. */
+    private static String datagram(String host, Channel receiver) throws Exception {
+        try (java.net.DatagramSocket sender = new java.net.DatagramSocket()) {
+            sender.connect(InetAddress.getByName(host), port(receiver));
+            sender.setSoTimeout(500);
+            sender.send(new java.net.DatagramPacket(new byte[1], 1));
+            sender.receive(new java.net.DatagramPacket(new byte[1], 1));
+            return "answered";
+        } catch (java.net.PortUnreachableException e) {
+            return "unreachable";
+        } catch (java.net.SocketTimeoutException e) {
+            return "taken";
+        }
+    }
+
+    private static int port(Channel channel) {
+        return ((InetSocketAddress) channel.localAddress()).getPort();
     }
 
     /** Of a name server that this process is itself. */

@@ -66,6 +66,18 @@ public final class KernelSocket implements DatagramPort, StreamEnd, AutoCloseabl
         return address.isAnyLocalAddress() ? isIpv6Available() : address instanceof Inet6Address;
     }
 
+    /**
+     * Whether a socket is an IPv6 one, which may have IPv4 as well.
+     *
+     * @param descriptor of somebody else's socket
+     */
+    public static boolean isIpv6(int descriptor) throws IOException {
+        CallState state = CallState.current();
+        Errno.check("getsockopt(SO_DOMAIN)", new KernelSocket(descriptor, false)
+                .getOption(state, SocketConstants.SOL_SOCKET, SocketConstants.SO_DOMAIN));
+        return state.memory.get(JAVA_INT, CallState.STRUCT) == SocketConstants.AF_INET6;
+    }
+
     /** @param ipv6 for both families, and not for IPv4 alone */
     public static KernelSocket stream(boolean ipv6) throws IOException {
         return create(ipv6, SocketConstants.SOCK_STREAM);

@@ -31,6 +31,7 @@ final class SocketConstants {
     static final int SO_KEEPALIVE = 9;
     static final int SO_LINGER = 13;
     static final int SO_REUSEPORT = 15;
+    static final int SO_DOMAIN = 39;
 
     static final int IPPROTO_TCP = 6;
     static final int TCP_NODELAY = 1;

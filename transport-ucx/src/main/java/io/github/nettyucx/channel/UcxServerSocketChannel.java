@@ -16,7 +16,9 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
+import java.net.ProtocolFamily;
 import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -24,7 +26,7 @@ import java.util.concurrent.TimeUnit;
  * with a {@code UcxIoHandler} on Netty 4.2; its children may be registered with another group.
  * <p>
  * It listens on a kernel socket: clients of this transport and ordinary TCP clients come to the same port. A wildcard
- * address accepts connections over IPv4 and over IPv6.
+ * address accepts connections over IPv4 and over IPv6, unless the channel is made for IPv4 alone.
  */
 // RecvByteBufAllocator.Handle is deprecated for users, not for transports.
 @SuppressWarnings("deprecation")
@@ -42,6 +44,7 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
     /** A server whose name another one has looks no more often whether it is free. */
     private static final long ANNOUNCE_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    private final boolean ipv4Only;
     private final UcxServerSocketChannelConfig config = new UcxServerSocketChannelConfig(this);
     private volatile State state = State.UNBOUND;
 
@@ -57,8 +60,23 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
     private boolean readPending;
     private boolean scheduled;
 
+    /** For IPv4 and IPv6, or what the machine has of them. */
     public UcxServerSocketChannel() {
+        this(null);
+    }
+
+    /**
+     * @param family {@link StandardProtocolFamily#INET} for IPv4 alone, {@link StandardProtocolFamily#INET6} (which has
+     *               IPv4 as well), or {@code null} for both if the machine has both
+     * @throws UnsupportedOperationException if the machine has no such family
+     */
+    public UcxServerSocketChannel(ProtocolFamily family) {
         super(null);
+        if (family != null && family != StandardProtocolFamily.INET
+                && !(family == StandardProtocolFamily.INET6 && KernelSocket.isIpv6Available())) {
+            throw new UnsupportedOperationException("a server of the family " + family.name());
+        }
+        ipv4Only = family == StandardProtocolFamily.INET;
     }
 
     // ------------------------------------------------------------------------------------------- as Netty sees it
@@ -112,7 +130,7 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
             throw new IllegalStateException("already bound to " + local);
         }
         engine = loopLanes().engine();
-        KernelSocket listening = KernelSocket.stream(KernelSocket.needsIpv6(wanted.getAddress()));
+        KernelSocket listening = KernelSocket.stream(!ipv4Only && KernelSocket.needsIpv6(wanted.getAddress()));
         try {
             config.socketOptions().applyTo(listening);
             listening.bind(wanted);
@@ -120,7 +138,7 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
             engine.watch(listening, Epoll.IN | Epoll.EDGE, this);
             // The address as it was asked for, a wildcard of either family, with the port that the kernel has chosen.
             bound = listening.localAddress();
-            local = new InetSocketAddress(wanted.getAddress(), bound.getPort());
+            local = ipv4Only ? bound : new InetSocketAddress(wanted.getAddress(), bound.getPort());
         } catch (Throwable t) {
             engine.unwatch(listening);
             config.socketOptions().detach();

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
+import java.net.ConnectException;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -70,6 +75,23 @@ class AddressTest {
         Inbox child = new Inbox();
         UcxServerSocketChannel server = bindWildcard(child);
         assertExchange(server, new InetSocketAddress(InetAddress.ofLiteral("::1"), port(server)), child);
+    }
+
+    @OnEachLane
+    void aWildcardServerOfIpv4AloneIsReachedOverIpv4() throws Exception {
+        Inbox child = new Inbox();
+        UcxServerSocketChannel server = bindWildcardOfIpv4(child);
+        assertEquals(new InetSocketAddress("0.0.0.0", port(server)), server.localAddress());
+        assertExchange(server, new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port(server)), child);
+    }
+
+    @OnEachLane
+    void aWildcardServerOfIpv4AloneIsNotReachedOverIpv6() throws Exception {
+        assumeTrue(hasIpv6Loopback(), "the host has no IPv6");
+        int port = port(bindWildcardOfIpv4(new Inbox()));
+        ChannelFuture connected = peers.client(new Inbox()).connect(new InetSocketAddress(InetAddress.ofLiteral("::1"), port));
+        assertTrue(connected.await(10, TimeUnit.SECONDS), "no end");
+        assertInstanceOf(ConnectException.class, connected.cause());
     }
 
     @OnEachLane
@@ -164,6 +186,15 @@ class AddressTest {
 
     private UcxServerSocketChannel bindWildcard(Inbox child) throws Exception {
         return (UcxServerSocketChannel) Peers.await(peers.server(() -> child).bind(new InetSocketAddress(0))).channel();
+    }
+
+    /** It may be asked for by the wildcard of either family. */
+    private UcxServerSocketChannel bindWildcardOfIpv4(Inbox child) throws Exception {
+        ServerBootstrap bootstrap = peers.server(() -> child);
+        bootstrap = new ServerBootstrap().group(bootstrap.config().group(), bootstrap.config().childGroup())
+                .channelFactory(() -> new UcxServerSocketChannel(StandardProtocolFamily.INET))
+                .childHandler(bootstrap.config().childHandler());
+        return (UcxServerSocketChannel) Peers.await(bootstrap.bind(new InetSocketAddress("::", 0))).channel();
     }
 
     private static int port(UcxServerSocketChannel server) {

@@ -17,28 +17,30 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.ReflectiveChannelFactory;
 
 import java.lang.reflect.Method;
+import java.net.ProtocolFamily;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 /** Channels of the transport's in the place of those that applications have their bootstraps make. */
 final class Channels {
 
     /** What a class of Netty's is replaced by. */
     private enum Kind {
-        SOCKET(UcxSocketChannel::new, UcxSocketChannel.class),
+        /** Its address has its family. */
+        SOCKET(family -> new UcxSocketChannel(), UcxSocketChannel.class),
         SERVER(UcxServerSocketChannel::new, UcxServerSocketChannel.class),
         /** The kernel's, as before; it has to be on its handler's loop. */
         DATAGRAM(UcxDatagramChannel::new, UcxDatagramChannel.class);
 
-        private final Supplier<Channel> maker;
+        private final Function<ProtocolFamily, Channel> maker;
         private final Class<? extends Channel> type;
 
-        Kind(Supplier<Channel> maker, Class<? extends Channel> type) {
+        Kind(Function<ProtocolFamily, Channel> maker, Class<? extends Channel> type) {
             this.maker = maker;
             this.type = type;
         }
@@ -73,12 +75,14 @@ final class Channels {
     };
 
     private final String root;
+    private final Families families;
     /** What options a channel of a class has that nobody has touched. */
     private final Map<Class<?>, Map<ChannelOption<?>, Object>> untouched = new ConcurrentHashMap<>();
 
     /** @param root the package that is {@code io.netty} in this copy */
     Channels(String root) {
         this.root = root;
+        families = new Families(root);
     }
 
     /**
@@ -104,9 +108,10 @@ final class Channels {
         if (bootstrap instanceof ServerBootstrap server) {
             requireAccepted(server.config().childHandler(), Kind.SOCKET);
         }
-        Channel replacement = kind.maker.get();
+        boolean isUntouched = factory instanceof ReflectiveChannelFactory;
+        Channel replacement = kind.maker.apply(isUntouched || kind == Kind.SOCKET ? null : families.chosen(made));
         expectPeers(replacement);
-        if (!(factory instanceof ReflectiveChannelFactory)) {
+        if (!isUntouched) {
             copyOptions(made, replacement);
         }
         return replacement;
