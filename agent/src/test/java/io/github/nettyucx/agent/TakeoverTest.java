@@ -7,6 +7,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -79,6 +83,30 @@ class TakeoverTest {
         assertTaken(output);
         assertEquals(2, output.lines().filter("echoed 200"::equals).count(), output);
         assertTrue(output.contains("\nclient UcxSocketChannel on UcxEventLoop\n"), output);
+    }
+
+    private static ApplicationProcess.Builder inModules(String netty, Class<?> application, String what) throws Exception {
+        String jars = ApplicationProcess.netty(netty).stream().map(Path::toString)
+                .filter(jar -> !jar.contains("native") || jar.contains("native-unix-common")).collect(Collectors.joining(":"));
+        return ApplicationProcess.of(ModuleApplication.class, jars, application.getName(), what)
+                .on(List.of(ApplicationProcess.testClasses())).withAgent("report");
+    }
+
+    /** Those of Netty 4.2 say what they read, and keep to themselves what they do not open. */
+    @ParameterizedTest
+    @CsvSource({"4.1, NIO, true", "4.2, NIO, false", "4.2, NIO_HANDLER, false"})
+    void aNettyOfModulesIsTakenOver(String netty, String transport, boolean automatic) throws Exception {
+        String output = inModules(netty, EchoApplication.class, transport).run();
+        assertTrue(output.startsWith("automatic " + automatic + '\n'), output);
+        assertTaken(output);
+        assertFalse(output.contains("as it was"), output);
+    }
+
+    /** Looks at private parts of it. */
+    @Test
+    void aFamilyThatAFactoryHasChosenHoldsInModules() throws Exception {
+        String output = inModules("4.2", OddApplication.class, "ipv4").run();
+        assertTrue(output.contains("\nover IPv4: connected, taken\nover IPv6: refused, unreachable\n"), output);
     }
 
     /** It takes its time, and is the application's to do. */

@@ -9,7 +9,7 @@ import java.security.ProtectionDomain;
 import java.util.Map;
 import java.util.Set;
 
-/** Defines a class in a class loader of the application's, to which the JVM gives agents the right. */
+/** Defines a class in a class loader of the application's, and links modules of it: the JVM gives agents the right. */
 final class ClassDefiner {
 
     private final Instrumentation instrumentation;
@@ -41,6 +41,20 @@ final class ClassDefiner {
             return (Class<?>) defineClass.invokeExact(loader, name, bytes, 0, bytes.length, domain);
         } catch (Throwable t) {
             throw new IllegalStateException(name + " cannot be defined: " + t, t);
+        }
+    }
+
+    /** Classes of a module that names what it reads do not find those that are defined beside it otherwise. */
+    void letRead(Module module, Module other) {
+        if (!module.canRead(other)) {
+            instrumentation.redefineModule(module, Set.of(other), Map.of(), Map.of(), Set.of(), Map.of());
+        }
+    }
+
+    /** Gives another module the right to make what is private in a package accessible, if there is that package. */
+    void open(Module module, String inside, Module other) {
+        if (!module.isOpen(inside, other) && module.getPackages().contains(inside)) {
+            instrumentation.redefineModule(module, Set.of(), Map.of(), Map.of(inside, Set.of(other)), Set.of(), Map.of());
         }
     }
 }

@@ -21,6 +21,7 @@ public final class NettyCopy implements Supplier<Object> {
     private final String root;
     private final ClassLoader loader;
     private final AgentClassLoader own;
+    private final ClassDefiner definer;
     private final Relocation relocation;
     private final Weaving weaving;
     private final Report report;
@@ -32,6 +33,7 @@ public final class NettyCopy implements Supplier<Object> {
         this.root = root;
         this.loader = loader;
         this.own = own;
+        this.definer = definer;
         this.report = report;
         relocation = new Relocation(root);
         weaving = new Weaving(relocation, loader);
@@ -86,6 +88,9 @@ public final class NettyCopy implements Supplier<Object> {
         try {
             BindingModule.defineFor(own);
             ClassLoader transport = new TransportClassLoader(loader, own, relocation);
+            // What groups have been given, and the JDK's channels, are private there.
+            Module netty = Class.forName(rootPackage() + ".channel.Channel", false, loader).getModule();
+            definer.open(netty, rootPackage() + ".channel.nio", transport.getUnnamedModule());
             return transport.loadClass(TAKEOVER).getConstructor(NettyCopy.class).newInstance(this);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e.getCause() == null ? e : e.getCause());

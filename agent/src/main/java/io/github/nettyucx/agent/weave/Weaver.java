@@ -39,6 +39,7 @@ final class Weaver implements ClassFileTransformer {
             NettyCopy copy = copyOf(kind, name, loader, domain);
             byte[] woven = copy == null ? null : copy.weaving().weave(kind, bytes);
             if (woven != null) {
+                definer.letRead(module, copy.loader().getUnnamedModule());
                 copy.hasWoven(kind);
             }
             return woven;
