@@ -85,5 +85,7 @@ class RelocatedCopiesTest {
                 .onNetty("4.1").withAgent("report").with(logOfClasses(log)).run();
         assertTaken(output, 4);
         assertOneBinding(log);
+        // For each kind of links at most, and not for each copy.
+        assertTrue(output.matches("(?s).*\\ncontexts [123]\\n.*"), output);
     }
 }

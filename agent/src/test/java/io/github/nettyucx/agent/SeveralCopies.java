@@ -35,6 +35,7 @@ public final class SeveralCopies {
             classPath.add(Path.of(entry).toUri().toURL());
         }
         run(new URLClassLoader(classPath.toArray(URL[]::new), ClassLoader.getPlatformClassLoader()));
+        System.out.println("contexts " + Histogram.count("io.github.nettyucx.ucp.UcpContext"));
     }
 
     private static void run(URLClassLoader loader) throws Exception {

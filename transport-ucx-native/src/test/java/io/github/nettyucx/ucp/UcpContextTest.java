@@ -2,9 +2,12 @@
 package io.github.nettyucx.ucp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -31,6 +34,28 @@ class UcpContextTest {
         }
         try (UcpContext context = UcpContext.create(params.mtWorkersShared(false))) {
             assertEquals(UcsThreadMode.SINGLE, context.threadMode());
+        }
+    }
+
+    @Test
+    void whoWantsTheSameSharesAContext() throws UcxException {
+        Map<String, String> options = Map.of("TLS", "sysv");
+        UcpContext context = SharedContexts.get("shared", options, UcpFeature.TAG);
+        assertSame(context, SharedContexts.get("shared", Map.of("TLS", "sysv"), UcpFeature.TAG));
+        assertEquals(UcsThreadMode.MULTI, context.threadMode());
+        assertEquals("shared", context.name());
+        assertTrue(context.resources().contains("sysv/memory"), context::describe);
+        UcpContext other = SharedContexts.get("shared", Map.of("TLS", "tcp"), UcpFeature.TAG);
+        assertNotSame(context, other);
+        assertTrue(other.resources().stream().allMatch(resource -> resource.startsWith("tcp/")), other::describe);
+        assertNotSame(context, SharedContexts.get("shared", options, UcpFeature.TAG, UcpFeature.WAKEUP));
+    }
+
+    @Test
+    void aSharedContextThatCannotBeMadeIsTriedAgain() {
+        for (int i = 0; i < 2; i++) {
+            assertEquals(UcsStatus.ERR_NO_DEVICE, assertThrows(UcxException.class,
+                    () -> SharedContexts.get("none", Map.of("TLS", "nonsense"), UcpFeature.TAG)).status());
         }
     }
 

@@ -2,10 +2,8 @@
 package io.github.nettyucx.worker;
 
 import io.github.nettyucx.library.UcxEnvironment;
-import io.github.nettyucx.library.UcxLibrary;
-import io.github.nettyucx.ucp.UcpConfig;
+import io.github.nettyucx.ucp.SharedContexts;
 import io.github.nettyucx.ucp.UcpContext;
-import io.github.nettyucx.ucp.UcpContextParams;
 import io.github.nettyucx.ucp.UcpFeature;
 import io.github.nettyucx.ucp.UcpMemory;
 import io.github.nettyucx.ucp.UcpWorker;
@@ -15,13 +13,15 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
  * The process's UCX contexts, from which all loops make their workers: one for each {@link LinkKind}, made on first
- * use, for as long as the process lives. A worker has the transports of one kind only, so that it opens no port, and
- * looks at no network device, unless that is what it is for.
+ * use, for as long as the process lives. Copies of this class that have the binding in common, as with the agent, have the
+ * contexts in common. A worker has the transports of one kind only, so that it opens no port, and looks at no network
+ * device, unless that is what it is for.
  */
 public final class UcxRuntime {
 
@@ -88,8 +88,12 @@ public final class UcxRuntime {
         return reason;
     }
 
-    static synchronized UcpWorker newWorker(LinkKind kind, String name) throws IOException {
-        return context(kind).createWorker(new UcpWorkerParams().name(name));
+    static UcpWorker newWorker(LinkKind kind, String name) throws IOException {
+        UcpContext context = context(kind);
+        // One after the other, also those of another copy of this class.
+        synchronized (context) {
+            return context.createWorker(new UcpWorkerParams().name(name));
+        }
     }
 
     /** Registers memory for the links of a kind. Any thread may call. */
@@ -121,19 +125,13 @@ public final class UcxRuntime {
     }
 
     private static UcpContext newContext(LinkKind kind, String tls) throws IOException {
-        UcxLibrary.load();
-        try (UcpConfig config = UcpConfig.read(null)) {
-            config.modify("TLS", tls);
-            // The control socket tells when a peer goes.
-            config.modify("KEEPALIVE_INTERVAL", "inf");
-            if (kind == LinkKind.SHM) {
-                config.modify("ALLOC_PRIO", SHARED_MEMORY);
-            }
-            return UcpContext.create(new UcpContextParams()
-                    .features(UcpFeature.TAG, UcpFeature.WAKEUP)
-                    .mtWorkersShared(true)
-                    .name("netty-ucx")
-                    .config(config));
+        Map<String, String> options = new HashMap<>();
+        options.put("TLS", tls);
+        // The control socket tells when a peer goes.
+        options.put("KEEPALIVE_INTERVAL", "inf");
+        if (kind == LinkKind.SHM) {
+            options.put("ALLOC_PRIO", SHARED_MEMORY);
         }
+        return SharedContexts.get("netty-ucx", options, UcpFeature.TAG, UcpFeature.WAKEUP);
     }
 }
