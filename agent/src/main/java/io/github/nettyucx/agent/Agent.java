@@ -21,6 +21,9 @@ public final class Agent {
     private static final String STARTER = "io.github.nettyucx.agent.weave.Starter";
     private static final int REQUIRED_JAVA = 25;
 
+    /** Whether it has been begun with. The JVM loads this class once, however often the agent is given. */
+    private static boolean begun;
+
     private Agent() {
     }
 
@@ -28,6 +31,11 @@ public final class Agent {
      * @param arguments what follows the jar's name and {@code =}: {@code report}, or {@code null}
      */
     public static void premain(String arguments, Instrumentation instrumentation) {
+        if (begun) {
+            print("it is given more than once; what counts is the first one, with its arguments");
+            return;
+        }
+        begun = true;
         try {
             String reason = reasonToStayAway();
             if (reason == null) {
@@ -46,9 +54,13 @@ public final class Agent {
         }
     }
 
-    /** Standard error, because no logging may be set up before the application does it. */
     private static void say(String reason) {
-        System.err.println("INFO netty-ucx-agent: the application runs as without the agent: " + reason);
+        print("the application runs as without the agent: " + reason);
+    }
+
+    /** Standard error, because no logging may be set up before the application does it. */
+    private static void print(String what) {
+        System.err.println("INFO netty-ucx-agent: " + what);
     }
 
     private static String reasonToStayAway() {

@@ -130,6 +130,16 @@ class TakeoverTest {
     }
 
     @Test
+    void theAgentMayBeGivenTwice() throws Exception {
+        String output = application("4.2", "NIO").with("--enable-native-access=ALL-UNNAMED").withAgent("report").withAgent("")
+                .run();
+        assertTaken(output);
+        assertEquals(1, output.lines().filter(("INFO netty-ucx-agent: it is given more than once; what counts is the first"
+                + " one, with its arguments")::equals).count(), output);
+        assertFalse(output.contains("as it was"), output);
+    }
+
+    @Test
     void nothingIsPrintedWithoutAReport() throws Exception {
         String output = application("4.1", "NIO").withAgent("").run();
         assertFalse(output.contains("connections by lane"), output);
