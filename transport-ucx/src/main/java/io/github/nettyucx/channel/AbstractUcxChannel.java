@@ -104,10 +104,15 @@ abstract class AbstractUcxChannel extends AbstractChannel {
 
     /** Of a closed channel that is still registered: tells its handlers, which Netty leaves to a task of the loop. */
     void tellEnd() {
-        if (wasActive) {
+        if (tellsInactive()) {
             pipeline().fireChannelInactive();
         }
         pipeline().fireChannelUnregistered();
+    }
+
+    /** Whether its handlers are told of its end: they are if it was active. */
+    boolean tellsInactive() {
+        return wasActive;
     }
 
     /** After a deregistration by way of the pipeline, where it cannot be refused. */

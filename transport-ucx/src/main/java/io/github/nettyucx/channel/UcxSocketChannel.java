@@ -26,6 +26,7 @@ import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * A {@link SocketChannel} whose bytes travel over the fastest lane that the two sides share: RDMA, shared memory, or the
@@ -372,6 +373,9 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
         }
         ChannelState before = state;
         halfClose.closed();
+        if (accepted && !wasActive && before != ChannelState.UNCONNECTED) {
+            tellEarlyEnd();
+        }
         if ((before == ChannelState.ACTIVE || isInHandshake()) && closing.departs(connection)) {
             // The end of the JVM waits for it.
             OrderlyExit.add(this);
@@ -382,6 +386,19 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
         } else {
             state = ChannelState.CLOSED;
             giveBack(before);
+        }
+    }
+
+    /**
+     * Of an accepted channel that is closed before its handshake is over, in {@code initChannel} for example: of a socket
+     * that is closed there Netty tells the end, and no beginning.
+     */
+    private void tellEarlyEnd() {
+        try {
+            // Before what Netty has to tell in a later turn.
+            eventLoop().execute(pipeline()::fireChannelInactive);
+        } catch (RejectedExecutionException e) {
+            // The loop ends, and tells it, see tellEnd.
         }
     }
 
@@ -443,6 +460,12 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
     }
 
     // ------------------------------------------------------------------------------------------- half-close
+
+    /** {@inheritDoc} So is one that a server has accepted. */
+    @Override
+    boolean tellsInactive() {
+        return accepted || super.tellsInactive();
+    }
 
     /** Whether this side is the server's. */
     boolean isAccepted() {

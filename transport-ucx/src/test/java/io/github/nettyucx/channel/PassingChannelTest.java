@@ -18,6 +18,8 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -335,21 +337,55 @@ class PassingChannelTest {
         assertEquals(List.of("registered", "active"), child.events.subList(0, 2));
     }
 
-    /** The application has done with it. */
-    @Test
-    void oneThatWasClosedBeforeIsNotActive() throws Exception {
+    private static final List<String> CLOSED_EARLY = List.of("registered", "inactive", "unregistered");
+
+    /** A child that writes, or does not, and closes itself before it can be active. */
+    private static ChannelInitializer<SocketChannel> closing(Life child, boolean withBytes) {
+        return new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(SocketChannel channel) {
+                channel.pipeline().addLast(child);
+                if (withBytes) {
+                    channel.writeAndFlush(Unpooled.copyInt(1));
+                }
+                channel.close();
+            }
+        };
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void oneThatWasClosedBeforeIsNotActiveAndTellsOfItsEnd(boolean withBytes) throws Exception {
         Life child = new Life();
-        UcxServerSocketChannel server = peers.listen(peers.server(() -> child)
-                .childHandler(new ChannelInitializer<SocketChannel>() {
-                    @Override
-                    protected void initChannel(SocketChannel channel) {
-                        channel.pipeline().addLast(child);
-                        channel.close();
-                    }
-                }));
-        comeAndGo(server);
+        comeAndGo(peers.listen(peers.server(() -> child).childHandler(closing(child, withBytes))));
         UcxSocketChannel channel = (UcxSocketChannel) child.awaitEnd();
         Eventually.await(SECONDS * 1000, channel::toString, channel::isOver);
-        assertFalse(child.events.contains("active"), child.events::toString);
+        assertEquals(CLOSED_EARLY, child.events);
+    }
+
+    /** With the handshake of a client that does not go. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void soItIsIfTheHandshakeSucceedsAfterwards(boolean withBytes) throws Exception {
+        Life child = new Life();
+        UcxServerSocketChannel server = peers.listen(peers.server(() -> child).childHandler(closing(child, withBytes)));
+        Peers.await(peers.connect(server, new Inbox()).closeFuture());
+        child.awaitEnd();
+        assertEquals(CLOSED_EARLY, child.events);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void soItIsWithNettyIfItIsClosedBefore(boolean withBytes) throws Exception {
+        EventLoopGroup group = new NioEventLoopGroup(1);
+        try {
+            Life child = new Life();
+            comeAndGo(Peers.await(new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
+                    .childHandler(closing(child, withBytes)).bind(Peers.loopback(0))).channel());
+            child.awaitEnd();
+            assertEquals(CLOSED_EARLY, child.events);
+        } finally {
+            Peers.await(group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS));
+        }
     }
 }
