@@ -85,10 +85,13 @@ class TakeoverTest {
         assertTrue(output.contains("\nclient UcxSocketChannel on UcxEventLoop\n"), output);
     }
 
-    private static ApplicationProcess.Builder inModules(String netty, Class<?> application, String what) throws Exception {
-        String jars = ApplicationProcess.netty(netty).stream().map(Path::toString)
+    private static String modules(String netty) throws Exception {
+        return ApplicationProcess.netty(netty).stream().map(Path::toString)
                 .filter(jar -> !jar.contains("native") || jar.contains("native-unix-common")).collect(Collectors.joining(":"));
-        return ApplicationProcess.of(ModuleApplication.class, jars, application.getName(), what)
+    }
+
+    private static ApplicationProcess.Builder inModules(String netty, Class<?> application, String what) throws Exception {
+        return ApplicationProcess.of(ModuleApplication.class, modules(netty), application.getName(), what)
                 .on(List.of(ApplicationProcess.testClasses())).withAgent("report");
     }
 
@@ -102,10 +105,21 @@ class TakeoverTest {
         assertFalse(output.contains("as it was"), output);
     }
 
+    /** The JVM has it read the hooks then, and does not open it. */
+    @Test
+    void aNettyOnTheModulePathIsTakenOver() throws Exception {
+        String output = ApplicationProcess.of(EchoApplication.class, "NIO").on(List.of(ApplicationProcess.testClasses()))
+                .with("--enable-native-access=ALL-UNNAMED", "--module-path=" + modules("4.2"),
+                        "--add-modules=ALL-MODULE-PATH").withAgent("report").run();
+        assertTaken(output);
+        assertFalse(output.contains("as it was"), output);
+    }
+
     /** Looks at private parts of it. */
     @Test
     void aFamilyThatAFactoryHasChosenHoldsInModules() throws Exception {
         String output = inModules("4.2", OddApplication.class, "ipv4").run();
+        assertTrue(output.contains("\nUcxServerSocketChannel and UcxDatagramChannel\n"), output);
         assertTrue(output.contains("\nover IPv4: connected, taken\nover IPv6: refused, unreachable\n"), output);
     }
 
