@@ -96,6 +96,17 @@ class LeftAsItWasTest {
         assertEquals(what.equals("by-hand") ? 1 : 0, count(output, "said once.* without a bootstrap"), output);
     }
 
+    /** The application may know its loops, and does not know the one beside. */
+    @ParameterizedTest
+    @ValueSource(strings = {"4.1", "4.2"})
+    void aServerOnAGroupOfTheApplicationsOwnIsWarnedOf(String netty) throws Exception {
+        String output = run("subclass-of-both", netty);
+        assertSays(output, "answer true odd");
+        assertSays(output, "OwnClient of the client, OwnServer of the server");
+        assertEquals(1, count(output, "WARN.*OddApplication.OwnServer .* of the group .*OddApplication.UsualGroup "), output);
+        assertEquals(1, count(output, "WARN"), output);
+    }
+
     /** The loop beside the transport's has the application's channel; what the application made itself stays. */
     @Test
     void aChannelThatIsRegisteredByHand() throws Exception {

@@ -87,6 +87,9 @@ public final class OddApplication {
             return new NioEventLoopGroup(2, (Executor) null, (SelectorProvider)
                     Class.forName("sun.nio.ch.EPollSelectorProvider").getDeclaredConstructor().newInstance());
         }
+        if (what.equals("subclass-of-both")) {
+            return new UsualGroup();
+        }
         if (what.startsWith("bounded-executor")) {
             return new NioEventLoopGroup(2, Executors.newFixedThreadPool(2));
         }
@@ -148,7 +151,8 @@ public final class OddApplication {
 
     private void run(String what, EventLoopGroup group) throws Exception {
         switch (what) {
-            case "subclass", "bounded-executor-subclass" -> echo(group, new ServerBootstrap().group(group).channel(OwnServer.class),
+            case "subclass", "subclass-of-both", "bounded-executor-subclass" -> echo(group,
+                    new ServerBootstrap().group(group).channel(OwnServer.class),
                     new Bootstrap().group(group).channel(OwnClient.class), loopback());
             case "initializer" -> echo(group, new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
                     .childHandler(new ChannelInitializer<NioSocketChannel>() {
@@ -199,6 +203,14 @@ public final class OddApplication {
     }
 
     // ------------------------------------------------------------------------------------------- streams
+
+    /** Has Netty make its loops. */
+    private static final class UsualGroup extends NioEventLoopGroup {
+
+        UsualGroup() {
+            super(2);
+        }
+    }
 
     public static final class OwnServer extends NioServerSocketChannel {
     }

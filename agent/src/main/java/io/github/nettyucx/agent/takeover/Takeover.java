@@ -6,6 +6,7 @@ import io.github.nettyucx.agent.weave.NettyCopy;
 import io.github.nettyucx.channel.ConnectionObserver;
 import io.github.nettyucx.channel.Ucx;
 import io.netty.bootstrap.AbstractBootstrap;
+import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
@@ -98,6 +99,9 @@ public final class Takeover extends Hooks {
             }
         } catch (LeftAsItWas e) {
             left(e.getMessage());
+            if (bootstrap instanceof ServerBootstrap server) {
+                warnOfOtherLoops(made, server.config().childGroup().getClass().getName());
+            }
         } catch (Throwable t) {
             failed("a channel of the class " + made.getClass().getName(), t);
         }
@@ -122,6 +126,17 @@ public final class Takeover extends Hooks {
         }
         if (told.add(what)) {
             logger.info("The agent leaves as they were (said once): {}", what);
+        }
+    }
+
+    /**
+     * Who has a group of its own may know its loops one by one, and look up by a connection's loop what is to serve it. There it
+     * does not find the one beside.
+     */
+    private void warnOfOtherLoops(Channel server, String group) {
+        if (!group.startsWith(copy.rootPackage() + '.') && told.add(group)) {
+            logger.warn("Connections of {} are on other loops than those of the group {} (said once). An application that looks"
+                    + " them up by channel.eventLoop() needs -Dio.github.nettyucx.agent=off.", server.getClass().getName(), group);
         }
     }
 
