@@ -125,12 +125,7 @@ final class FaultyExchange {
         @Override
         public synchronized String toString() {
             // Sorted: in which order an exception and the next read are seen depends on how the bytes were cut.
-            Set<String> sorted = new TreeSet<>(events);
-            if (!events.contains("active")) {
-                // An accepted socket is active from its first moment on; here a handshake comes first.
-                sorted.remove("inactive");
-            }
-            return name + ' ' + sorted;
+            return name + ' ' + new TreeSet<>(events);
         }
     }
 
