@@ -17,9 +17,9 @@ import java.util.concurrent.TimeUnit;
 final class Linger {
 
     /** What a peer takes at least in the close timeout, if it is to be waited for as long as it reads. */
-    static final int LITTLE = 64 * 1024;
+    private static final int LEAST_PROGRESS_BYTES = 64 * 1024;
     /** How often it may take less. */
-    static final int LITTLES = 6;
+    private static final int SLOW_PERIODS = 6;
 
     private final EventLoop loop;
     /** {@code null} as long as the handshake is under way. */
@@ -30,7 +30,8 @@ final class Linger {
     private final long timeoutMillis;
     /** What {@link Lane#moved()} was when it was last looked at. */
     private long movedBefore;
-    private int littles;
+    /** In which it has taken less, so far. */
+    private int slowPeriods;
     private Future<?> timeout;
     private long deadlineNanos;
     private boolean done;
@@ -74,7 +75,8 @@ final class Linger {
 
     private void timedOut() {
         long moved = moved();
-        if (!done && !absolute && moved > movedBefore && (moved - movedBefore >= LITTLE || littles++ < LITTLES)) {
+        if (!done && !absolute && moved > movedBefore
+                && (moved - movedBefore >= LEAST_PROGRESS_BYTES || slowPeriods++ < SLOW_PERIODS)) {
             movedBefore = moved;
             scheduleTimeout();
         } else {

@@ -21,7 +21,7 @@ final class OpenConnection {
     /** A write has failed, for which the channel closes when all that came before has been read, or the time for that is over. */
     private boolean broken;
     /** Of an application that does not read; {@code null} as long as nothing has failed. */
-    private Future<?> patience;
+    private Future<?> unreadTimeout;
 
     /**
      * @param silenceMillis that the peer's host may be silent for, as far as the lane has to see to it; 0 for no limit
@@ -66,7 +66,7 @@ final class OpenConnection {
                 throw e;
             }
             // Netty would close the channel, and with it goes what the peer has sent before it went.
-            breaks();
+            markBroken();
             if (!ChannelOutput.failFlushed(in, e)) {
                 output.schedule();
             }
@@ -74,10 +74,10 @@ final class OpenConnection {
     }
 
     /** What is to be read is kept for as long as a close would wait for a peer: an application may never read again. */
-    private void breaks() {
+    private void markBroken() {
         if (!broken) {
             broken = true;
-            patience = channel.eventLoop().schedule(() -> channel.unsafe().close(channel.voidPromise()),
+            unreadTimeout = channel.eventLoop().schedule(() -> channel.unsafe().close(channel.voidPromise()),
                     channel.config().getCloseTimeoutMillis(), TimeUnit.MILLISECONDS);
         }
     }
@@ -159,8 +159,8 @@ final class OpenConnection {
     }
 
     void close(boolean reset) {
-        if (patience != null) {
-            patience.cancel(false);
+        if (unreadTimeout != null) {
+            unreadTimeout.cancel(false);
         }
         lane.close(reset);
         output.closed();

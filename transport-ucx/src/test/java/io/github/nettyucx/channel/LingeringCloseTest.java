@@ -80,7 +80,7 @@ class LingeringCloseTest {
             @Override
             public void channelRead(ChannelHandlerContext context, Object message) {
                 ((ByteBuf) message).release();
-                // Less in the close timeout than Linger.LITTLE, and more than nothing.
+                // Less in the close timeout than Linger.LEAST_PROGRESS_BYTES, and more than nothing.
                 context.executor().schedule(context::read, 50, TimeUnit.MILLISECONDS);
             }
         }).childOption(ChannelOption.AUTO_READ, false).childOption(ChannelOption.SO_RCVBUF, 16 * 1024)
