@@ -70,7 +70,7 @@ class LingeringCloseTest {
     /** It would keep a channel that somebody has closed, with all that it is to be sent, for as long as it likes. */
     @OnEachLane
     void endsInTimeWithAPeerThatTakesNextToNothing() throws Exception {
-        int closeTimeoutMillis = 250;
+        int closeTimeoutMillis = 500;
         Channel server = peers.listen(peers.server(() -> new ChannelInboundHandlerAdapter() {
             @Override
             public void channelActive(ChannelHandlerContext context) {
@@ -81,10 +81,10 @@ class LingeringCloseTest {
             public void channelRead(ChannelHandlerContext context, Object message) {
                 ((ByteBuf) message).release();
                 // Less in the close timeout than Linger.LEAST_PROGRESS_BYTES, and more than nothing.
-                context.executor().schedule(context::read, 50, TimeUnit.MILLISECONDS);
+                context.executor().schedule(context::read, 200, TimeUnit.MILLISECONDS);
             }
         }).childOption(ChannelOption.AUTO_READ, false).childOption(ChannelOption.SO_RCVBUF, 16 * 1024)
-                .childOption(ChannelOption.RCVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(4096).maxMessagesPerRead(1)));
+                .childOption(ChannelOption.RCVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(16 * 1024).maxMessagesPerRead(1)));
         Channel client = Peers.connect(peers.client(new Inbox())
                 .option(UcxChannelOption.CLOSE_TIMEOUT_MILLIS, closeTimeoutMillis), server);
         long start = System.nanoTime();
