@@ -13,6 +13,7 @@ import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.EventExecutor;
 
 /**
  * How an application of the tests names its transport. Classes that not each release of Netty has are named by text, and
@@ -99,13 +100,17 @@ enum ApplicationTransport {
         server.channel(Class.forName(channels + "ServerSocketChannel").asSubclass(ServerChannel.class));
     }
 
-    /** What groups can be told while they run. */
+    /** What groups can be told while they run, and each of their loops has done it when this returns. */
     void exercise(EventLoopGroup group) throws Exception {
         if (group instanceof NioEventLoopGroup nio) {
             nio.setIoRatio(70);
             nio.rebuildSelectors();
         } else if (this == EPOLL) {
             group.getClass().getMethod("setIoRatio", int.class).invoke(group, 70);
+        }
+        // A selector is rebuilt by a task of its loop, which says how many channels it had: none may be closed before.
+        for (EventExecutor loop : group) {
+            loop.submit(() -> { }).sync();
         }
     }
 }
