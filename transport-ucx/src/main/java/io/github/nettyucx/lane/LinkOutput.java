@@ -72,6 +72,10 @@ final class LinkOutput {
         Outbound outbound = connection.outbound();
         for (int spins = spinCount; spins > 0; spins--) {
             removeCompleted(in, outbound);
+            if (unremoved == 0) {
+                // Empty buffers need no room. And the progress of a file behind them would be taken for theirs.
+                FlushedBuffers.remove(in, 0);
+            }
             if (in.isEmpty()) {
                 return Written.DRAINED;
             }
@@ -92,9 +96,6 @@ final class LinkOutput {
                 if (!send(in, outbound, gathering.region(), room)) {
                     return Written.AGAIN;
                 }
-            } else {
-                // Nothing but empty buffers.
-                FlushedBuffers.remove(in, 0);
             }
         }
         return Written.AGAIN;

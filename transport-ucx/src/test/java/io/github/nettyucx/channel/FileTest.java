@@ -7,6 +7,9 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelProgressiveFuture;
+import io.netty.channel.ChannelProgressiveFutureListener;
+import io.netty.channel.ChannelProgressivePromise;
 import io.netty.channel.DefaultFileRegion;
 import io.netty.handler.stream.ChunkedFile;
 import io.netty.handler.stream.ChunkedWriteHandler;
@@ -21,9 +24,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -94,6 +99,56 @@ class FileTest {
             Channel server = peers.listen(pipeline -> pipeline.addLast(reader));
             Channel client = peers.connect(server, pipeline -> pipeline.addLast(new ChunkedWriteHandler()));
             Peers.await(client.writeAndFlush(new ChunkedFile(path.toFile(), 10_000)));
+            Peers.await(client.close());
+            reader.ended().get(SECONDS, TimeUnit.SECONDS);
+        } finally {
+            Files.delete(path);
+        }
+    }
+
+    @OnEachLane
+    void aFileTellsItsProgressBehindAnEmptyWrite() throws Exception {
+        assertAFileTellsItsProgressBehind(client -> client.write(Unpooled.EMPTY_BUFFER));
+    }
+
+    @OnEachLane
+    void aFileTellsItsProgressBehindACancelledWrite() throws Exception {
+        assertAFileTellsItsProgressBehind(client -> {
+            ChannelFuture write = client.write(Unpooled.copiedBuffer("cancelled", StandardCharsets.US_ASCII));
+            assertTrue(write.cancel(false));
+            return write;
+        });
+    }
+
+    /** @param nothing writes something that sends no bytes, and does not flush */
+    private static void assertAFileTellsItsProgressBehind(Function<Channel, ChannelFuture> nothing) throws Exception {
+        Path path = file(MIB);
+        StreamReader reader = reader(MIB);
+        List<String> told = new CopyOnWriteArrayList<>();
+        try (HandlerPeers peers = new HandlerPeers()) {
+            Channel server = peers.listen(pipeline -> pipeline.addLast(reader));
+            Channel client = peers.connect(server, pipeline -> { });
+            ChannelProgressivePromise written = client.newProgressivePromise();
+            written.addListener(new ChannelProgressiveFutureListener() {
+                @Override
+                public void operationProgressed(ChannelProgressiveFuture future, long progress, long total) {
+                    told.add(progress + " of " + total);
+                }
+
+                @Override
+                public void operationComplete(ChannelProgressiveFuture future) {
+                    told.add("file");
+                }
+            });
+            Peers.await(client.eventLoop().submit(() -> {
+                nothing.apply(client).addListener(done -> told.add("nothing"));
+                client.writeAndFlush(new DefaultFileRegion(path.toFile(), 0, MIB), written);
+            }));
+            Peers.await(written);
+            // Whoever waits for a promise goes on before its listeners have been told.
+            Peers.await(client.eventLoop().submit(() -> { }));
+            assertEquals("nothing", told.getFirst());
+            assertEquals(List.of(MIB + " of " + MIB, "file"), told.subList(told.size() - 2, told.size()));
             Peers.await(client.close());
             reader.ended().get(SECONDS, TimeUnit.SECONDS);
         } finally {

@@ -34,6 +34,9 @@ class WriteTest {
     private static final long SEED = 4711;
     private static final long SECONDS = 40;
     private static final int WINDOW = 64 * KIB;
+    private static final int SMALL_WINDOW = 4 * KIB;
+    /** A window takes four messages of the largest size, each with a charge of 64 bytes. */
+    private static final int CHARGES = 4 * 64;
 
     private Peers peers;
 
@@ -184,6 +187,42 @@ class WriteTest {
                 count = count + 1;
             }
         }
+    }
+
+    // ------------------------------------------------------------------------------------------- nothing
+
+    /** As HTTP's encoder writes it behind the last bytes of a message. */
+    @OnEachLane
+    void anEmptyWriteNeedsNoRoomAtThePeer() throws Exception {
+        Inbox child = new Inbox();
+        Channel client = connectAndFillTheWindow(child);
+        Peers.await(client.writeAndFlush(Unpooled.EMPTY_BUFFER));
+        assertEquals("", child.text());
+        child.awaitActive().config().setAutoRead(true);
+        child.awaitText("\0".repeat(SMALL_WINDOW - CHARGES));
+    }
+
+    @OnEachLane
+    void aCloseBehindAnEmptyWriteIsInOrderForAPeerThatReadsLater() throws Exception {
+        Inbox child = new Inbox();
+        Channel client = connectAndFillTheWindow(child);
+        client.writeAndFlush(Unpooled.EMPTY_BUFFER);
+        Peers.await(client.close());
+        assertEquals("", child.text());
+        child.awaitActive().config().setAutoRead(true);
+        child.awaitInactive();
+        assertEquals(List.of(), child.exceptions());
+        assertEquals("\0".repeat(SMALL_WINDOW - CHARGES), child.text());
+    }
+
+    /** A peer that does not read, and has no room over a link for another byte. */
+    private Channel connectAndFillTheWindow(Inbox child) throws Exception {
+        Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.AUTO_READ, false)
+                .childOption(ChannelOption.SO_RCVBUF, SMALL_WINDOW));
+        Channel client = peers.connect(server, new Inbox());
+        int length = SMALL_WINDOW - CHARGES;
+        Peers.await(client.writeAndFlush(Unpooled.directBuffer(length).writeZero(length)));
+        return client;
     }
 
     // ------------------------------------------------------------------------------------------- how much
