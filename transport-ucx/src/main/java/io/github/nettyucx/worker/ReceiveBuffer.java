@@ -61,8 +61,15 @@ final class ReceiveBuffer extends UnpooledDirectByteBuf {
         return true;
     }
 
+    /** What lies there now can be another connection's, and soon is. */
     @Override
     public long memoryAddress() {
+        ensureAccessible();
+        return address;
+    }
+
+    /** Where its bytes lie, also when it has been released. */
+    long start() {
         return address;
     }
 

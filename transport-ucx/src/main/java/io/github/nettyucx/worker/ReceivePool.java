@@ -72,7 +72,7 @@ final class ReceivePool {
 
     private void takeBack() {
         for (ReceiveBuffer buffer = returned.poll(); buffer != null; buffer = returned.poll()) {
-            int first = (int) ((buffer.memoryAddress() - slab.address()) / PAGE);
+            int first = (int) ((buffer.start() - slab.address()) / PAGE);
             taken.clear(first, first + buffer.maxCapacity() / PAGE);
         }
     }

@@ -3,8 +3,9 @@ package io.github.nettyucx.worker;
 
 import com.sun.management.ThreadMXBean;
 import io.netty.buffer.ByteBuf;
-import io.netty.util.ResourceLeakDetector;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.util.IllegalReferenceCountException;
+import io.netty.util.ResourceLeakDetector;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -303,6 +304,22 @@ class RegisteredMemoryTest {
         assertEquals(0x0102, second.getShort(0));
         Thread.ofPlatform().start(second::release).join();
         assertThrows(RuntimeException.class, () -> second.getByte(0));
+    }
+
+    /** Its bytes are another connection's by then. */
+    @Test
+    void aBufferThatHasBeenReleasedGivesNoAddress() {
+        RegisteredMemory memory = newMemory();
+        ByteBuf buffer = memory.receiveBuffer(ReceivePool.PAGE);
+        ByteBuf part = buffer.slice(0, 32);
+        long address = part.memoryAddress();
+        buffer.release();
+        assertThrows(IllegalReferenceCountException.class, buffer::memoryAddress);
+        assertThrows(IllegalReferenceCountException.class, part::memoryAddress);
+        ByteBuf next = memory.receiveBuffer(ReceivePool.PAGE);
+        assertEquals(address, next.memoryAddress());
+        next.release();
+        memory.close();
     }
 
     /** Its neighbours are other connections' messages. */
