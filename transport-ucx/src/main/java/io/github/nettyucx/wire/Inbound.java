@@ -132,9 +132,11 @@ public final class Inbound extends MessageRing {
     }
 
     private void releaseBuffer(int index) {
-        allocated -= buffers[index].capacity();
-        ReferenceCountUtil.safeRelease(buffers[index]);
+        ByteBuf buffer = buffers[index];
         buffers[index] = null;
+        allocated -= buffer.capacity();
+        // The application has had slices of it, and can have released them too often.
+        ReferenceCountUtil.safeRelease(buffer);
     }
 
     /** When nobody has asked for the message, an allocator that fails is no reason to lose it: UCX still holds it. */
@@ -376,37 +378,38 @@ public final class Inbound extends MessageRing {
     /** The message that was to be received into this entry cannot be had: what follows it must not be read. */
     private void lost(int index, int status) {
         fail(status);
-        boolean earlierBytes = buffers[index].isReadable();
-        if (earlierBytes) {
-            kinds[index] = READY;
-        } else {
-            releaseBuffer(index);
-        }
+        // UCX has nothing of it any more. What is left is a buffer, and the earlier messages in it.
+        kinds[index] = READY;
         int position = index - head & kinds.length - 1;
-        truncate(earlierBytes ? position + 1 : position, position + 1);
+        truncate(buffers[index].isReadable() ? position + 1 : position);
     }
 
-    /** Keeps the first {@code kept} entries, and throws away those from {@code from} on; between is nothing. */
-    private void truncate(int kept, int from) {
-        for (int i = from; i < size; i++) {
-            discard(head + i & kinds.length - 1);
-        }
-        size = kept;
-    }
-
-    private void discard(int index) {
-        if (buffers[index] != null) {
-            allocated -= buffers[index].capacity();
-        }
-        switch (kinds[index]) {
-            case HELD -> port.discard(handles[index]);
-            case RECEIVING -> {
-                receiving--;
-                port.abandon(handles[index], buffers[index]);
+    /**
+     * Keeps the first {@code kept} entries, and throws the others away. The release of an application's buffer can close the
+     * connection, which throws away what is left then. So each is taken off the queue before its buffer is released.
+     */
+    private void truncate(int kept) {
+        while (size > kept) {
+            int index = head + size - 1 & kinds.length - 1;
+            boolean ready = kinds[index] == READY;
+            if (kinds[index] == HELD) {
+                port.discard(handles[index]);
+            } else if (!ready) {
+                abandon(index);
             }
-            // The application has had slices of it, and can have released them too often.
-            default -> ReferenceCountUtil.safeRelease(buffers[index]);
+            size--;
+            if (ready) {
+                releaseBuffer(index);
+            }
         }
+    }
+
+    /** Leaves the entry's receive, and its buffer, to the worker. */
+    private void abandon(int index) {
+        ByteBuf buffer = buffers[index];
+        port.abandon(handles[index], buffer);
+        receiving--;
+        allocated -= buffer.capacity();
         buffers[index] = null;
     }
 
@@ -438,19 +441,19 @@ public final class Inbound extends MessageRing {
         if (kinds[index] == RECEIVING && buffers[index].isReadable() && buffers[index].refCnt() > 0) {
             // Earlier messages lie before the one that UCX may still write.
             ByteBuf earlier = buffers[index].readRetainedSlice(buffers[index].readableBytes());
-            discard(index);
+            abandon(index);
             buffers[index] = earlier;
             allocated += earlier.capacity();
             kinds[index] = READY;
-            truncate(position + 1, position + 1);
+            truncate(position + 1);
         } else {
-            truncate(position, position);
+            truncate(position);
         }
     }
 
     /** Throws away what is queued and what is to come, and owes the peer all of its credit. */
     public void discard() {
-        truncate(0, 0);
+        truncate(0);
         window.oweAll();
         if (state == State.OPEN) {
             state = State.DISCARDING;

@@ -4,6 +4,7 @@ package io.github.nettyucx.wire;
 import io.github.nettyucx.worker.BufferAddress;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.buffer.UnpooledDirectByteBuf;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +24,22 @@ final class TrackedMemory {
     private final List<ByteBuf> all = new ArrayList<>();
 
     ByteBuf allocate(int capacity) {
-        ByteBuf buffer = ALLOCATOR.directBuffer(capacity);
+        return tracked(ALLOCATOR.directBuffer(capacity));
+    }
+
+    /** @param released is run when the buffer has been released, as a buffer of an application's can have it */
+    ByteBuf allocate(int capacity, Runnable released) {
+        return tracked(new UnpooledDirectByteBuf(ALLOCATOR, capacity, capacity) {
+            @Override
+            protected void deallocate() {
+                super.deallocate();
+                released.run();
+            }
+        });
+    }
+
+    private ByteBuf tracked(ByteBuf buffer) {
+        int capacity = buffer.capacity();
         long address = addressOf(buffer);
         // What lay there before has been freed.
         byAddress.subMap(address, address + capacity).clear();
