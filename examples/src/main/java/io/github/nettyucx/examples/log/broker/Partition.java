@@ -227,13 +227,17 @@ final class Partition implements Inbound.Commits {
             peer.fail(request, ErrorCode.BAD_REQUEST, "this connection has no access to the partition");
             return;
         }
-        gone(peer);
+        endAccess(peer);
         peer.send(new Done(request));
     }
 
-    /** The access of a connection ends, by its will or with it. */
+    /** A connection has ended. */
     void gone(Peer peer) {
         fetches.forget(peer);
+        endAccess(peer);
+    }
+
+    private void endAccess(Peer peer) {
         retired.gone(peer);
         if (inbound != null && inbound.members().contains(peer)) {
             inbound.remove(peer);

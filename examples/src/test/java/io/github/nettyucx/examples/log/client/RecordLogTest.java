@@ -120,6 +120,20 @@ class RecordLogTest {
         }
     }
 
+    /** It gives up its access, and nothing else that its connection has asked for. */
+    @ParameterizedTest
+    @EnumSource(AccessMode.class)
+    void aProducerThatLeavesEndsNoPollOfItsConnection(AccessMode mode) throws Exception {
+        try (var log = new LogFixture(TransportKind.UCX, settings())) {
+            var connection = log.connect();
+            var partition = await(connection.openTopic("orders", 1));
+            var polled = connection.messageConsumer(partition, 0).poll(60_000);
+            await(connection.memoryProducer(partition, mode)).close();
+            log.produce(connection.messageProducer(partition), 1, 0, 1, 100);
+            log.assertLog(await(polled));
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(MemoryKind.class)
     void sharedByFiveAndByMessagesInBetween(MemoryKind kind) throws Exception {
