@@ -177,7 +177,8 @@ final class ConnectionHandler extends SimpleChannelInboundHandler<Message> {
         end = cause;
         var told = List.copyOf(waiting.values());
         waiting.clear();
-        told.forEach(one -> one.failed(cause));
+        // Before the answers that they wait for: a producer that knows of the end sends nothing more of what it has.
         List.copyOf(users.values()).forEach(user -> user.failed(cause));
+        told.forEach(one -> one.failed(cause));
     }
 }

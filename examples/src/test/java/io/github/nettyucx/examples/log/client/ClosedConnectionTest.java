@@ -10,12 +10,16 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.TransportKind;
 import io.github.nettyucx.examples.log.broker.BrokerSettings;
 import io.github.nettyucx.examples.log.protocol.AccessMode;
+import io.github.nettyucx.examples.log.storage.Records;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
@@ -24,12 +28,16 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What is asked of a connection that has been closed, or is being closed. */
 @Timeout(120)
 class ClosedConnectionTest {
     private static final String CLOSED = "the connection to the broker has been closed";
     private static final int ROUNDS = 20;
+    private static final int SENT = 20_000;
+    private static final int LENGTH = 9 << 10;
 
     @TempDir
     private Path directory;
@@ -84,6 +92,43 @@ class ClosedConnectionTest {
                     () -> connection.schedule(() -> { }, 1)).getMessage());
             connection.close();
         }
+    }
+
+    /** Each record is a batch of its own. Some are written, and wait for an answer; the others wait for them. */
+    @ParameterizedTest
+    @EnumSource(AccessMode.class)
+    void allThatAProducerHasIsToldOfHoweverMuchItIs(AccessMode mode) throws Exception {
+        // A leak detector takes long for so many; the count is looked at in the end.
+        var record = Records.encode(new UnpooledByteBufAllocator(true, true), payload(1, 0, LENGTH));
+        var left = new CountDownLatch(SENT);
+        var told = new int[SENT];
+        // Without a follower nothing is answered, and nobody listens there.
+        var settings = BrokerSettings.in(directory).withFollowers(List.of(new HostAndPort("127.0.0.1", 1)))
+                .withMinFollowers(1);
+        try (var log = new LogFixture(TransportKind.UCX, settings)) {
+            var connection = log.connect();
+            var producer = await(connection.memoryProducer(await(connection.openTopic("orders", 1)), mode));
+            await(connection.loop().submit(() -> {
+                for (var i = 0; i < SENT; i++) {
+                    producer.send(record.retainedDuplicate(), (id, offset, cause) -> {
+                        assertInstanceOf(IOException.class, cause);
+                        told[(int) id]++;
+                        left.countDown();
+                    }, i);
+                }
+            }));
+            // By these some have been reserved, and written: otherwise that failed first.
+            await(connection.statistics());
+            await(connection.statistics());
+            assertEquals(SENT, left.getCount());
+            connection.channel().close();
+            assertTrue(left.await(LogFixture.SECONDS, TimeUnit.SECONDS), () -> left.getCount() + " are not told of");
+            producer.close();
+            connection.close();
+        }
+        assertTrue(Arrays.stream(told).allMatch(times -> times == 1), "some were told of twice");
+        assertEquals(1, record.refCnt());
+        record.release();
     }
 
     @Test
