@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.log.broker;
 
+import io.github.nettyucx.examples.Explanation;
 import io.github.nettyucx.examples.log.client.Producer;
 import io.github.nettyucx.examples.log.storage.LogException;
 import io.github.nettyucx.examples.log.storage.PartitionLog;
@@ -36,12 +37,20 @@ final class Followers {
         this.committed = committed;
     }
 
-    /** Of records that have just been written to the leader's log. */
+    /**
+     * Of records that have just been written to the leader's log. What fails here is that follower's matter: it comes back,
+     * and gets what it lacks.
+     */
     void send(ByteBuffer records) {
         for (var entry : List.copyOf(replicas.entrySet())) {
-            if (entry.getValue().hasRoom(records.remaining())) {
+            if (!entry.getValue().hasRoom(records.remaining())) {
+                remove(entry.getKey());
+                continue;
+            }
+            try {
                 entry.getValue().send(records, log.nextOffset());
-            } else {
+            } catch (RuntimeException | OutOfMemoryError e) {
+                System.err.println("records cannot be written to a follower: " + Explanation.of(e));
                 remove(entry.getKey());
             }
         }

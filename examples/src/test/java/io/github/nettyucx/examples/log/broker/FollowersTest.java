@@ -13,11 +13,13 @@ import io.github.nettyucx.examples.log.storage.Durability;
 import io.github.nettyucx.examples.log.storage.PartitionLog;
 import io.github.nettyucx.examples.log.storage.Records;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ImmediateEventExecutor;
 import io.netty.util.concurrent.Promise;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -66,10 +68,14 @@ class FollowersTest {
     /** Answers by hand. */
     private static final class Slow implements Producer {
         private final List<Promise<Long>> answers = new ArrayList<>();
+        private boolean isWritable = true;
 
         @Override
         public Future<Long> send(ByteBuf records) {
             records.release();
+            if (!isWritable) {
+                throw new IllegalStateException("as the test wants it");
+            }
             answers.add(ImmediateEventExecutor.INSTANCE.newPromise());
             return answers.getLast();
         }
@@ -113,9 +119,16 @@ class FollowersTest {
     }
 
     private void append() throws IOException {
+        log.append(record());
+    }
+
+    private static ByteBuffer record() {
         var record = Records.encode(UnpooledByteBufAllocator.DEFAULT, new byte[20]);
-        log.append(record.nioBuffer());
-        record.release();
+        try {
+            return ByteBuffer.wrap(ByteBufUtil.getBytes(record));
+        } finally {
+            record.release();
+        }
     }
 
     /** An earlier leader may have acknowledged all that this one has: it does not know. */
@@ -165,6 +178,24 @@ class FollowersTest {
         rule.permits = true;
         followers.advance();
         assertEquals(RECORDS, watermark.committed());
+    }
+
+    /** Neither the leader nor another follower has anything to do with it. */
+    @Test
+    void aFollowerThatCannotBeWrittenToLeaves() throws IOException {
+        var other = new Slow();
+        followers.follow(first, producer, RECORDS);
+        followers.follow(second, other, RECORDS);
+        producer.isWritable = false;
+        append();
+        followers.send(record());
+        assertFalse(followers.has(first));
+        assertTrue(followers.has(second));
+        assertEquals(1, other.answers.size());
+        // It comes back, and gets what it lacks.
+        producer.isWritable = true;
+        assertEquals(null, followers.follow(first, producer, RECORDS));
+        assertEquals(1, producer.answers.size());
     }
 
     @Test

@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.github.nettyucx.examples.HostAndPort;
+import io.github.nettyucx.examples.TransportKind;
+import io.github.nettyucx.examples.log.client.Producer;
 import io.github.nettyucx.examples.log.protocol.ErrorCode;
 import io.github.nettyucx.examples.log.protocol.Message;
 import io.github.nettyucx.examples.log.storage.Durability;
@@ -13,10 +16,12 @@ import io.github.nettyucx.examples.log.storage.PartitionLog;
 import io.github.nettyucx.examples.log.storage.Records;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -26,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 class PartitionTest implements Peer {
     private static final int SEGMENT = 1000;
     private static final int PAYLOAD = 600;
+    private static final CommitRule RULE = new FixedLeader(0);
 
     @TempDir
     private Path directory;
@@ -45,13 +51,50 @@ class PartitionTest implements Peer {
         return Records.encode(UnpooledByteBufAllocator.DEFAULT, new byte[PAYLOAD]);
     }
 
+    private Partition partition(int segmentBytes) throws IOException {
+        var settings = BrokerSettings.in(directory).withSegmentBytes(segmentBytes);
+        return new Partition(0, PartitionLog.open(directory, segmentBytes, Durability.PAGE_CACHE),
+                EpochHistory.open(directory, Durability.PAGE_CACHE), settings, RULE, ImmediateEventExecutor.INSTANCE,
+                new Slots(settings), new IdentityHashMap<>());
+    }
+
+    /** For want of memory, for example. */
+    private static final class Unwritable implements Producer {
+        @Override
+        public Future<Long> send(ByteBuf records) {
+            records.release();
+            throw new OutOfMemoryError("as the test wants it");
+        }
+
+        @Override
+        public int maxLength() {
+            return Records.MAX_LENGTH;
+        }
+
+        @Override
+        public void close() { }
+    }
+
+    @Test
+    void theLeaderWritesARecordOnceWhateverBecomesOfAFollower() throws Exception {
+        var partition = partition(2 * SEGMENT);
+        try {
+            var follower = new Follower(TransportKind.UCX, new HostAndPort("127.0.0.1", 1), ImmediateEventExecutor.INSTANCE,
+                    new Patience(Duration.ofSeconds(1)), null, RULE);
+            assertEquals(null, partition.followers().follow(follower, new Unwritable(), 0));
+            partition.produce(this, 1, record());
+            partition.produce(this, 2, record());
+            assertEquals(List.of(new Message.Produced(1, 0), new Message.Produced(2, 1)), sent);
+            assertEquals(2, partition.history().end());
+        } finally {
+            partition.close();
+        }
+    }
+
     /** Its files have failed in between two segments. Of brokers that choose their leader another one can take records. */
     @Test
     void aPartitionThatTakesNoRecordsIsNotLed() throws Exception {
-        var settings = BrokerSettings.in(directory).withSegmentBytes(SEGMENT);
-        var partition = new Partition(0, PartitionLog.open(directory, SEGMENT, Durability.PAGE_CACHE),
-                EpochHistory.open(directory, Durability.PAGE_CACHE), settings, new FixedLeader(0),
-                ImmediateEventExecutor.INSTANCE, new Slots(settings), new IdentityHashMap<>());
+        var partition = partition(SEGMENT);
         try {
             partition.lead(1);
             partition.produce(this, 1, record());
