@@ -160,8 +160,13 @@ final class SharedInbound extends Inbound {
     /** @return whether it goes on; otherwise the segment has ended */
     private boolean take(int number, Turn turn) {
         if (turns.containsKey(number)) {
-            turn.sent().ifPresent(displaced::add);
-            commits.end(turn.peer(), turn.request(), "turn " + number + " has been taken already");
+            if (turn.sent().isPresent()) {
+                // The broker's own: somebody has named a turn that he has not reserved, or written to the word. Not the sender.
+                displaced.add(turn.sent().get());
+                commits.end(SealReason.DAMAGED);
+            } else {
+                commits.end(turn.peer(), turn.request(), "turn " + number + " has been taken already");
+            }
             return false;
         }
         turns.put(number, turn);
@@ -256,6 +261,7 @@ final class SharedInbound extends Inbound {
             }
         }
         unplaced.addAll(displaced);
+        displaced.clear();
         unplaced.addAll(waiting);
         waiting.clear();
         return unplaced;

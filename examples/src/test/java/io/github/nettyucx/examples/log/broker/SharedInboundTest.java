@@ -23,6 +23,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Turns are numbers that begin again, and more messages may come than there are turns. */
 @Timeout(60)
@@ -113,6 +115,26 @@ class SharedInboundTest implements Peer, Inbound.Commits {
         assertEquals(0, ends.size());
         assertEquals(BY_MEMORY, committed.removeFirst());
         assertTrue(all().equals(committed), () -> committed.size() + " were committed, or in another order");
+    }
+
+    /**
+     * The message is given back, to be committed in another segment.
+     *
+     * @param hole what is reserved in front of the message, and not filled: with the longer one the message does not fit
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {LENGTH, SEGMENT})
+    void whoSendsAMessageIsNotToBlameForATurnThatIsForged(int hole) {
+        WORD.getAndAdd(memory.segment(), OrderWord.at(SEGMENT), OrderWord.reserving(hole));
+        // Nobody has reserved turn 1.
+        inbound.written(this, new UcxMemoryNotification(memory, OrderWord.notification(1, 0, BY_MEMORY), LENGTH, LENGTH));
+        assertTrue(committed.isEmpty() && ends.isEmpty());
+        inbound.sent(new Inbound.Sent(this, 0, record.retainedDuplicate(), 1));
+        assertEquals(List.of(SealReason.DAMAGED.name()), ends);
+        var back = inbound.stop();
+        assertEquals(List.of(0), back.stream().map(Inbound.Sent::request).toList());
+        back.forEach(sent -> sent.records().release());
+        assertTrue(committed.isEmpty());
     }
 
     @Test
