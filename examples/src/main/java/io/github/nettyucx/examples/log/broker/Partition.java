@@ -129,7 +129,7 @@ final class Partition implements Inbound.Commits {
     }
 
     private void append(Inbound.Sent sent) {
-        if (sent.records().readableBytes() > log.active().capacity() - end()) {
+        if (sent.records().readableBytes() > room()) {
             end(SealReason.FULL);
             if (intake == Intake.FAILED) {
                 refuse(sent);
@@ -150,15 +150,20 @@ final class Partition implements Inbound.Commits {
         return log.active().size() + commits.length();
     }
 
+    /** How many bytes the segment has room for behind that. */
+    private int room() {
+        return log.room() - commits.length();
+    }
+
     // ------------------------------------------------------------------------------------------- by memory
 
     void access(Peer peer, int request, AccessMode mode) {
+        if (intake == Intake.MESSAGES && room() == 0) {
+            end(SealReason.FULL);
+        }
         if (intake == Intake.FAILED) {
             peer.fail(request, ErrorCode.STORAGE, failure);
         } else if (intake == Intake.MESSAGES) {
-            if (end() == log.active().capacity()) {
-                end(SealReason.FULL);
-            }
             grant(mode, List.of(peer), request, null);
         } else if (inbound.members().contains(peer)) {
             peer.fail(request, ErrorCode.BAD_REQUEST, "this connection has access to the partition already");

@@ -105,12 +105,27 @@ public final class PartitionLog implements AutoCloseable {
         }
     }
 
-    /** Seals the active segment, and begins a new one. A segment without records stays as it is. */
+    /** How many bytes the active segment has room for: none, if it is sealed, and no other one could be made. */
+    public int room() {
+        return active().state() == SegmentFile.State.ACTIVE ? active().capacity() - active().size() : 0;
+    }
+
+    private void seal() throws IOException {
+        // It may be sealed since an attempt to make another one.
+        if (active().state() == SegmentFile.State.ACTIVE) {
+            active().seal(durability);
+        }
+    }
+
+    /**
+     * Seals the active segment, and begins a new one. A segment without records stays as it is. When this has failed it can be
+     * tried again; nothing can be appended before.
+     */
     public SegmentFile roll() throws IOException {
         if (active().size() == 0) {
             return active();
         }
-        active().seal(durability);
+        seal();
         var made = next.take();
         segments.add(made == null ? SegmentFile.create(directory, active().nextOffset(), capacity, durability)
                 : SegmentFile.adopt(made, next.file(), active().nextOffset(), capacity, durability));
@@ -129,7 +144,7 @@ public final class PartitionLog implements AutoCloseable {
         if (offset == nextOffset()) {
             return;
         }
-        active().seal(durability);
+        seal();
         while (!segments.isEmpty() && segments.getLast().baseOffset() >= offset) {
             segments.removeLast().delete();
         }

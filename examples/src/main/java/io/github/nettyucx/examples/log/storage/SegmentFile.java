@@ -76,7 +76,12 @@ public final class SegmentFile implements AutoCloseable {
             durability.persist(channel);
             durability.persist(directory);
         } catch (IOException e) {
-            channel.close();
+            // Nothing is in its place when it is tried again.
+            try (channel) {
+                Files.deleteIfExists(path);
+            } catch (IOException also) {
+                e.addSuppressed(also);
+            }
             throw e;
         }
         return new SegmentFile(path, channel, baseOffset, capacity, State.ACTIVE);

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.TransportKind;
 import io.github.nettyucx.examples.log.client.Producer;
+import io.github.nettyucx.examples.log.protocol.AccessMode;
 import io.github.nettyucx.examples.log.protocol.ErrorCode;
 import io.github.nettyucx.examples.log.protocol.Message;
 import io.github.nettyucx.examples.log.storage.Durability;
@@ -105,6 +106,50 @@ class PartitionTest implements Peer {
             assertEquals(ErrorCode.STORAGE, assertInstanceOf(Message.Failed.class, sent.getLast()).code());
             partition.follow();
             assertThrows(IOException.class, () -> partition.lead(2));
+        } finally {
+            partition.close();
+        }
+    }
+
+    /** What kept it from being led has gone. */
+    @Test
+    void aPartitionThatCouldNotBeLedTakesRecordsAgain() throws Exception {
+        var partition = partition(SEGMENT);
+        try {
+            partition.lead(1);
+            partition.produce(this, 1, record());
+            var obstacle = Files.createDirectory(directory.resolve("00000000000000000001.log"));
+            assertThrows(IOException.class, () -> partition.lead(2));
+            assertThrows(IOException.class, () -> partition.lead(3));
+            Files.delete(obstacle);
+            partition.follow();
+            partition.access(this, 2, AccessMode.EXCLUSIVE);
+            assertEquals(0, assertInstanceOf(Message.Granted.class, sent.getLast()).position());
+            partition.gone(this);
+            partition.produce(this, 3, record());
+            assertEquals(new Message.Produced(3, 1), sent.getLast());
+            partition.lead(4);
+            partition.produce(this, 4, record());
+            assertEquals(new Message.Produced(4, 2), sent.getLast());
+        } finally {
+            partition.close();
+        }
+    }
+
+    @Test
+    void nobodyGetsMemoryOfASegmentThatCannotBeMade() throws Exception {
+        var partition = partition(PAYLOAD + Records.HEADER);
+        try {
+            partition.produce(this, 1, record());
+            assertEquals(new Message.Produced(1, 0), sent.getLast());
+            Files.createDirectory(directory.resolve("00000000000000000001.log"));
+            for (var mode : AccessMode.values()) {
+                partition.access(this, 2, mode);
+                var refused = assertInstanceOf(Message.Failed.class, sent.getLast());
+                assertEquals(2, refused.request());
+                assertEquals(ErrorCode.STORAGE, refused.code());
+            }
+            partition.gone(this);
         } finally {
             partition.close();
         }

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -262,6 +263,55 @@ class PartitionLogTest {
                 assertContents(List.of(payload(0, 30), payload(1, 30)), log);
             }
         }
+    }
+
+    /** As on a disk that is full for a while. */
+    @Test
+    void aSegmentThatCouldNotBeMadeIsMadeLater() throws Exception {
+        try (var log = open()) {
+            log.append(ByteBuffer.wrap(record(payload(1, 10))));
+            var obstacle = Files.createDirectory(directory.resolve("00000000000000000001.log"));
+            assertThrows(IOException.class, log::roll);
+            assertThrows(IOException.class, log::roll);
+            assertContents(List.of(payload(1, 10)), log);
+            Files.delete(obstacle);
+            log.roll();
+            log.append(ByteBuffer.wrap(record(payload(2, 20))));
+            assertContents(List.of(payload(1, 10), payload(2, 20)), log);
+        }
+        try (var log = open()) {
+            assertContents(List.of(payload(1, 10), payload(2, 20)), log);
+        }
+    }
+
+    @Test
+    void recordsAreCutOffWhenTheNextSegmentCouldNotBeMade() throws Exception {
+        try (var log = open()) {
+            for (var i = 0; i < 3; i++) {
+                log.append(ByteBuffer.wrap(record(payload(i, 10))));
+            }
+            Files.createDirectory(directory.resolve("00000000000000000003.log"));
+            assertThrows(IOException.class, log::roll);
+            log.truncate(2);
+            log.append(ByteBuffer.wrap(record(payload(9, 10))));
+            assertContents(List.of(payload(0, 10), payload(1, 10), payload(9, 10)), log);
+        }
+    }
+
+    @Test
+    void ofASegmentThatCouldNotBeMadeNothingIsLeft() throws Exception {
+        // Whoever is interrupted can open a file, and not write to it.
+        Thread.currentThread().interrupt();
+        try {
+            assertThrows(ClosedByInterruptException.class,
+                    () -> SegmentFile.create(directory, 7, CAPACITY, Durability.PAGE_CACHE));
+        } finally {
+            assertTrue(Thread.interrupted());
+        }
+        try (var files = Files.list(directory)) {
+            assertEquals(List.of(), files.toList());
+        }
+        SegmentFile.create(directory, 7, CAPACITY, Durability.PAGE_CACHE).close();
     }
 
     @Test
