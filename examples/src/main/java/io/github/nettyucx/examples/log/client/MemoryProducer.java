@@ -131,7 +131,10 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
 
     @Override
     public final void granted(Message.Granted granted) {
-        granted(granted, connection.newPromise());
+        // Who leaves and comes again while the broker waits to tell of a segment is told of it twice.
+        if (granted.generation() != generation) {
+            granted(granted, connection.newPromise());
+        }
     }
 
     private void granted(Message.Granted granted, Promise<Producer> promise) {

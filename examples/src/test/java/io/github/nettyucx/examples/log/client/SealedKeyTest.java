@@ -13,6 +13,7 @@ import io.github.nettyucx.memory.UcxRemoteMemory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -70,6 +71,23 @@ class SealedKeyTest {
     private static Message.Granted granted(Message.Granted from, int generation, long position) {
         return new Message.Granted(Message.UNASKED, from.partition(), generation, from.mode(), position, from.capacity(),
                 from.key());
+    }
+
+    /** What is under way there would be forgotten. */
+    @Test
+    void aSegmentThatIsToldOfTwiceIsBegunOnce() throws Exception {
+        try (var log = new LogFixture(TransportKind.UCX, BrokerSettings.in(directory))) {
+            var connection = log.connect();
+            var partition = await(connection.openTopic("orders", 1));
+            var key = new Owner(log, partition).granted;
+            var producer = new Recording(connection, partition);
+            for (var i = 0; i < 2; i++) {
+                await(connection.loop().submit(() -> producer.granted(granted(key, 5, 100))));
+                // Asked for behind the other, and so answered behind it.
+                await(connection.openMemory(key.key()));
+            }
+            await(connection.loop().submit(() -> assertEquals(List.of("begin at 100"), producer.events)));
+        }
     }
 
     @ParameterizedTest
