@@ -36,7 +36,7 @@ class NextSegmentTest {
     }
 
     private static ByteBuffer records(int count) {
-        var all = UnpooledByteBufAllocator.DEFAULT.directBuffer();
+        var all = UnpooledByteBufAllocator.DEFAULT.heapBuffer();
         for (var i = 0; i < count; i++) {
             Records.encode(all, new byte[PAYLOAD]);
         }
