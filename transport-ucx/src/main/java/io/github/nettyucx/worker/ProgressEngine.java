@@ -276,11 +276,14 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         }
         work += sockets.poll(work, workers.length > 0);
         // Work that is scheduled by this work waits for the next turn, so that no channel starves the others.
-        for (int n = ready.size(); n > 0; n--) {
+        int runs = ready.size();
+        for (int n = runs; n > 0; n--) {
             guarded(ready.pollFirst());
-            work++;
         }
-        return work;
+        if (runs > 0 && workers.length > 0) {
+            sockets.noteRun();
+        }
+        return work + runs;
     }
 
     /** A number that the turn has which goes on, together with the tasks after it, and others that are near do not have. */

@@ -9,6 +9,8 @@ import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 /**
  * The sockets of one loop: who is told of their events, and in which turns the loop looks for some. And its workers, which
@@ -31,8 +33,15 @@ final class WatchedSockets {
     private static final int TURNS_OF_WORK = 256;
     /** So many messages and the like make a turn count for another one, as a power of two. */
     private static final int WORK_SHIFT = 2;
+    /**
+     * How often the time is looked at in turns in which channels run, and how long that may take until the loop looks at
+     * its sockets. Nothing but the clock knows how long a handler takes.
+     */
+    private static final int RUNS_PER_CLOCK = 8;
+    private static final long LONG_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
     private final Epoll epoll;
+    private final LongSupplier clock;
     private final IntObjectMap<Watch> watches = new IntObjectHashMap<>();
     private final IntObjectMap<Worker> workers = new IntObjectHashMap<>();
     /** Events that a sleep has found, and that have not been told. */
@@ -40,6 +49,8 @@ final class WatchedSockets {
     private int turnsToLook = TURNS_PER_LOOK;
     private int turnsOfWork;
     private boolean busy;
+    private int runsToClock = RUNS_PER_CLOCK;
+    private long clockNanos;
     private int nextWatch;
 
     /** A socket's watcher; the key that epoll tells has its number, so that late events of another find nobody. */
@@ -48,7 +59,14 @@ final class WatchedSockets {
 
     /** @param epoll the loop's, which it sleeps in */
     WatchedSockets(Epoll epoll) {
+        this(epoll, System::nanoTime);
+    }
+
+    /** @param clock in nanoseconds */
+    WatchedSockets(Epoll epoll, LongSupplier clock) {
         this.epoll = epoll;
+        this.clock = clock;
+        clockNanos = clock.getAsLong();
     }
 
     // ------------------------------------------------------------------------------------------- who is told
@@ -107,6 +125,21 @@ final class WatchedSockets {
     /** The turn was long for another reason than what {@link #poll} is told. */
     void noteBusy() {
         busy = true;
+    }
+
+    /**
+     * Channels have run in this turn, and their handlers with them. After long ones the next turn looks; and the time is
+     * looked at in each such turn for as long as that goes on.
+     */
+    void noteRun() {
+        if (--runsToClock > 0) {
+            return;
+        }
+        long now = clock.getAsLong();
+        boolean isLong = now - clockNanos >= LONG_NANOS;
+        clockNanos = now;
+        runsToClock = isLong ? 1 : RUNS_PER_CLOCK;
+        busy |= isLong;
     }
 
     /** The loop has slept, and so many events of its epoll have ended that, or come meanwhile. */

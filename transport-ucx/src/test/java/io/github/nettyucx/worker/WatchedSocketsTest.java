@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -23,16 +24,23 @@ class WatchedSocketsTest {
 
     private static final int TURNS_PER_LOOK = 256;
     private static final int TURNS_OF_WORK = 256;
+    private static final int RUNS_PER_CLOCK = 8;
+    private static final long LONG_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
     private Epoll epoll;
     private WatchedSockets sockets;
     private KernelSocket socket;
     private int told;
+    private long nanos = -1;
+    private int clockReads;
 
     @BeforeEach
     void watch() throws IOException {
         epoll = new Epoll();
-        sockets = new WatchedSockets(epoll);
+        sockets = new WatchedSockets(epoll, () -> {
+            clockReads++;
+            return nanos;
+        });
         // One that is not connected says so as long as it is asked.
         socket = KernelSocket.stream(false);
         sockets.watch(socket, Epoll.OUT, events -> told++);
@@ -102,6 +110,37 @@ class WatchedSocketsTest {
         assertEquals(List.of(), looks(TURNS_PER_LOOK - 1, 0, true));
         sockets.noteBusy();
         assertEquals(List.of(1, 1 + TURNS_PER_LOOK), looks(1 + TURNS_PER_LOOK, 0, true));
+    }
+
+    /** @return the turns in which the loop looked, of those in each of which channels run for so long */
+    private List<Integer> looksWhileChannelsRun(int turns, long nanosInEach) {
+        List<Integer> looks = new ArrayList<>();
+        for (int turn = 1; turn <= turns; turn++) {
+            if (sockets.poll(1, true) > 0) {
+                looks.add(turn);
+            }
+            nanos += nanosInEach;
+            sockets.noteRun();
+        }
+        return looks;
+    }
+
+    @Test
+    void whileHandlersTakeLongItLooksInEveryTurn() {
+        assertEquals(List.of(9, 10, 11, 12), looksWhileChannelsRun(12, LONG_NANOS));
+        assertEquals(List.of(1, 1 + TURNS_PER_LOOK), looksWhileChannelsRun(1 + TURNS_PER_LOOK, 1), "short ones");
+    }
+
+    @Test
+    void eightTurnsThatTakeLongTogetherAreFollowedByALook() {
+        assertEquals(List.of(9, 18, 27), looksWhileChannelsRun(27, LONG_NANOS / RUNS_PER_CLOCK));
+    }
+
+    @Test
+    void shortHandlersCostAClockReadInEightTurns() {
+        clockReads = 0;
+        assertEquals(List.of(TURNS_PER_LOOK), looksWhileChannelsRun(TURNS_PER_LOOK, LONG_NANOS / RUNS_PER_CLOCK - 1));
+        assertEquals(TURNS_PER_LOOK / RUNS_PER_CLOCK, clockReads);
     }
 
     /** And the turns to the next look go on. */
