@@ -89,11 +89,6 @@ final class SocketInput {
 
     // ------------------------------------------------------------------------------------------- events
 
-    /** Finds out what happened before anybody was told: from now on events tell the rest. */
-    void lookFirst() {
-        lookForEnd();
-    }
-
     /** @return whether there is news for the listener */
     boolean ready(int events) {
         if ((events & (Epoll.IN | URGENT | HANGUP)) == 0) {
@@ -130,7 +125,7 @@ final class SocketInput {
     }
 
     /** An application that does not read is told of the end all the same, but not before the bytes in front of it. */
-    private void lookForEnd() {
+    void lookForEnd() {
         if (untilEmpty && !wanted && first == null) {
             peek();
         }

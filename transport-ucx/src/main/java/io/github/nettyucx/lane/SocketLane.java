@@ -87,7 +87,7 @@ public final class SocketLane implements Lane {
     @Override
     public void listener(LaneListener listener) {
         assert this.listener == null;
-        input.lookFirst();
+        input.lookForEnd();
         this.listener = listener;
         if (failure != null) {
             listener.lost(failure);
@@ -281,6 +281,8 @@ public final class SocketLane implements Lane {
         silentBefore = socket.unansweredMillis();
         if (before >= 0 && silentBefore > before && silentBefore >= millis) {
             lost("connection", Errno.ETIMEDOUT);
+            // No event tells of it.
+            input.lookForEnd();
             return false;
         }
         return socket.unsent() > 0;

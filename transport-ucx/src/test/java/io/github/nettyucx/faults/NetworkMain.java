@@ -11,6 +11,7 @@ import io.github.nettyucx.handshake.HandshakeFailure;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelFuture;
@@ -85,7 +86,7 @@ final class NetworkMain {
     private void obey(String[] words) throws Exception {
         switch (words[0]) {
             case "connect" -> connect(words[1], words[2], Integer.parseInt(words[3]), Integer.parseInt(words[4]));
-            case "idle", "small" -> customers.get(words[1]).start(words[0]);
+            case "idle", "small", "paused", "write" -> customers.get(words[1]).start(words[0]);
             case "large" -> customers.get(words[1]).transfer(ENDLESS);
             case "transfer" -> customers.get(words[1]).await(Long.parseLong(words[2]));
             case "beats" -> customers.get(words[1]).awaitBeats();
@@ -185,12 +186,19 @@ final class NetworkMain {
         }
 
         void start(String what) {
-            if (what.equals("small")) {
-                heartbeat = new Heartbeat("small", 16);
-                channel.eventLoop().execute(() -> {
-                    channel.pipeline().addLast(heartbeat);
-                    heartbeat.channelActive(channel.pipeline().context(heartbeat));
-                });
+            switch (what) {
+                case "small" -> {
+                    heartbeat = new Heartbeat("small", 16);
+                    channel.eventLoop().execute(() -> {
+                        channel.pipeline().addLast(heartbeat);
+                        heartbeat.channelActive(channel.pipeline().context(heartbeat));
+                    });
+                }
+                case "paused" -> channel.config().setAutoRead(false);
+                case "write" -> channel.writeAndFlush(Unpooled.copyInt(1));
+                default -> {
+                    // Nothing goes over it.
+                }
             }
             Child.say("started");
         }

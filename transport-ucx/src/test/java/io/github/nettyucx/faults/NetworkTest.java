@@ -33,7 +33,7 @@ class NetworkTest {
 
     private static final int MIB = 1024 * 1024;
     private static final int CONNECT_MILLIS = 30_000;
-    private static final List<String> KINDS = List.of("idle", "small", "large");
+    private static final List<String> KINDS = List.of("idle", "small", "large", "paused");
     private static final int ROUNDS = Faults.times(1, 3);
 
     /** What io.github.nettyucx.peerTimeoutSeconds is, unless it is set. */
@@ -270,6 +270,8 @@ class NetworkTest {
             Thread.sleep(PROBED_MILLIS);
             pair.hosts.begin(outage);
             long begin = System.nanoTime();
+            // The kernel takes it, and no read would tell of the end.
+            pair.start("paused", "write");
             StringBuilder ends = new StringBuilder();
             for (String what : KINDS) {
                 pair.client.tell("ended " + what + ' ' + (bound + WAIT_MILLIS));
