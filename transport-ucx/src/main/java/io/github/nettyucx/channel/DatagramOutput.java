@@ -127,7 +127,14 @@ final class DatagramOutput {
             return;
         }
         int length = content.readableBytes();
-        int sent = port.sendTo(BufferAddress.of(content, content.readerIndex(), length), length, recipient);
+        int sent;
+        try {
+            sent = port.sendTo(BufferAddress.of(content, content.readerIndex(), length), length, recipient);
+        } catch (RuntimeException e) {
+            // Such as of a buffer that has been released once too often. Netty would close the socket.
+            in.remove(e);
+            return;
+        }
         if (sent >= 0) {
             in.remove();
         } else if (sent == -Errno.EAGAIN) {

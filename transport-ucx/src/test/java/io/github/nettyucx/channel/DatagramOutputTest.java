@@ -12,6 +12,7 @@ import io.netty.channel.ChannelPromise;
 import io.netty.channel.DefaultAddressedEnvelope;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.socket.DatagramPacket;
+import io.netty.util.IllegalReferenceCountException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -125,6 +126,19 @@ class DatagramOutputTest {
         assertInstanceOf(SocketException.class, promises.get(1).cause());
         assertTrue(promises.get(2).isSuccess());
         assertEquals(List.of("c to 7"), port.sent);
+    }
+
+    @Test
+    void whatWasReleasedOnceTooOftenFailsAlone() {
+        DatagramPacket released = new DatagramPacket(Unpooled.directBuffer().writeBytes("b".getBytes()), PEER);
+        List<ChannelPromise> promises = List.of(write(packet("a")), write(released), write(packet("c")));
+        released.release();
+        assertSame(Written.DRAINED, flush(false, ALL));
+        assertTrue(promises.get(0).isSuccess());
+        assertInstanceOf(IllegalReferenceCountException.class, promises.get(1).cause());
+        assertTrue(promises.get(2).isSuccess());
+        assertEquals(List.of("a to 7", "c to 7"), port.sent);
+        assertTrue(buffer.isEmpty());
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.socket.DatagramPacket;
+import io.netty.util.IllegalReferenceCountException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -138,6 +139,31 @@ class DatagramTest extends DatagramChannels {
         assertInstanceOf(IOException.class, second.cause());
         assertEquals("first", mailbox.next());
         assertEquals("third", mailbox.next());
+    }
+
+    @Test
+    void aPacketThatWasReleasedOnceTooOftenFailsAloneAndTheChannelGoesOn() throws Exception {
+        Mailbox mailbox = new Mailbox();
+        UcxDatagramChannel receiver = bind(mailbox);
+        Mailbox answers = new Mailbox();
+        UcxDatagramChannel sender = bind(answers);
+        List<ChannelFuture> writes = new ArrayList<>();
+        Peers.await(sender.eventLoop().submit(() -> {
+            writes.add(sender.write(new DatagramPacket(bytes("first"), receiver.localAddress())));
+            DatagramPacket released = new DatagramPacket(
+                    Unpooled.directBuffer().writeBytes("second".getBytes()), receiver.localAddress());
+            writes.add(sender.write(released));
+            released.release();
+            writes.add(send(sender, "third", receiver.localAddress()));
+        }));
+        Peers.await(writes.get(0));
+        assertInstanceOf(IllegalReferenceCountException.class, Peers.awaitFailure(writes.get(1)));
+        Peers.await(writes.get(2));
+        assertEquals("first", mailbox.next());
+        assertEquals("third", mailbox.next());
+        assertTrue(sender.isActive());
+        send(receiver, "and back", sender.localAddress());
+        assertEquals("and back", answers.next());
     }
 
     @Test
