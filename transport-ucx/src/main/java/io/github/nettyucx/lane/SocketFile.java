@@ -98,6 +98,8 @@ final class SocketFile {
         if (pipe == null) {
             return false;
         }
+        // A loop that is marked as interrupted would have its file closed; those that never sleep keep the mark.
+        Thread.interrupted();
         // Takes as much as the pipe holds. It opens the file, and throws if that has ended too early.
         long length = file.transferTo(pipe.target(), file.transferred());
         if (length > 0) {

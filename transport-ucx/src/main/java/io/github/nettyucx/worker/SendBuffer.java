@@ -76,6 +76,8 @@ public final class SendBuffer extends AbstractReferenceCounted {
      *                     thread makes more
      */
     public int append(FileRegion file, int limit) throws IOException {
+        // A loop that is marked as interrupted would have its file closed; those that never sleep keep the mark.
+        Thread.interrupted();
         file.transferTo(new Target(memory, limit), file.transferred());
         return memory.readableBytes();
     }

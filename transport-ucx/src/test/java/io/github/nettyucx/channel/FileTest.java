@@ -22,6 +22,7 @@ import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -84,6 +85,27 @@ class FileTest {
             // Time for the loop to sleep in.
             Peers.await(client.eventLoop().schedule(() -> { }, 50, TimeUnit.MILLISECONDS));
             Peers.await(client.writeAndFlush(new DefaultFileRegion(path.toFile(), 0, 8 * MIB)));
+            Peers.await(client.close());
+            reader.ended().get(SECONDS, TimeUnit.SECONDS);
+        } finally {
+            Files.delete(path);
+        }
+    }
+
+    /** So does one whose loop never sleeps: a sleep would have removed the mark. */
+    @OnEachLane
+    void aFileArrivesThoughItsLoopIsInterrupted() throws Exception {
+        Path path = file(8 * MIB);
+        StreamReader reader = reader(8 * MIB);
+        try (HandlerPeers peers = new HandlerPeers()) {
+            Channel server = peers.listen(pipeline -> pipeline.addLast(reader));
+            Channel client = peers.connect(server, pipeline -> { });
+            List<ChannelFuture> writes = new ArrayList<>();
+            Peers.await(client.eventLoop().submit(() -> {
+                Thread.currentThread().interrupt();
+                writes.add(client.writeAndFlush(new DefaultFileRegion(path.toFile(), 0, 8 * MIB)));
+            }));
+            Peers.await(writes.get(0));
             Peers.await(client.close());
             reader.ended().get(SECONDS, TimeUnit.SECONDS);
         } finally {
