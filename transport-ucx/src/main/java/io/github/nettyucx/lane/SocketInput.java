@@ -37,6 +37,9 @@ final class SocketInput {
     /** Bytes are thrown away in pieces of that length, so many in a turn. */
     private static final int DISCARD_LENGTH = 64 * 1024;
     private static final int DISCARDS_PER_TURN = 2;
+    /** What a close throws away at most: more than a kernel keeps for a socket, unless it is set up otherwise. */
+    private static final int CLOSE_DISCARD_LENGTH = 512 * 1024;
+    private static final int CLOSE_DISCARDS = 16;
 
     private enum State {
         /** Bytes may come. */
@@ -333,6 +336,19 @@ final class SocketInput {
         if (readable && !lane.isClosed()) {
             discardScheduled = true;
             engine.schedule(discardMore);
+        }
+    }
+
+    /**
+     * Throws away what has come, before the socket is closed: with unread bytes it would reset the connection, and the
+     * kernel would not deliver what it was given to send.
+     */
+    void discardUnread() {
+        if (state != State.OPEN && state != State.DISCARDING) {
+            return;
+        }
+        for (int left = CLOSE_DISCARDS; left > 0 && socket.discard(CLOSE_DISCARD_LENGTH) > 0; left--) {
+            // A peer that goes on sending is reset all the same.
         }
     }
 

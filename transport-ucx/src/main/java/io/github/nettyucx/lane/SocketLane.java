@@ -324,6 +324,9 @@ public final class SocketLane implements Lane {
             return;
         }
         closed = true;
+        if (!reset) {
+            input.discardUnread();
+        }
         input.close();
         output.close();
         if (reset) {

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.net.SocketException;
 import java.util.List;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -27,6 +28,8 @@ class SocketLaneEndTest {
 
     private static final byte[] HELLO = "hello".getBytes();
     private static final int PLENTY = 4096;
+    private static final int SEND_BUFFER = 256 * 1024;
+    private static final int RECEIVE_BUFFER = 16 * 1024;
 
     private LanePair pair;
     private LaneEnd end;
@@ -229,6 +232,24 @@ class SocketLaneEndTest {
             return peer.lane.isAtEnd();
         });
         assertNull(peer.lost);
+    }
+
+    @Test
+    void aCloseDeliversWhatTheKernelHasThoughMuchLiesUnread() throws Exception {
+        try (LanePair slow = new LanePair(SEND_BUFFER, RECEIVE_BUFFER)) {
+            LaneEnd closing = slow.farLane();
+            Raw.send(slow.near, new byte[RECEIVE_BUFFER / 4]);
+            byte[] bytes = Raw.bytes(SEND_BUFFER / 2, 1);
+            closing.add(Unpooled.directBuffer().writeBytes(bytes));
+            assertEquals(Written.DRAINED, closing.write());
+            slow.settle();
+            assertTrue(closing.socket.unsent() > 0, "nothing is left for the kernel to send");
+            closing.lane.close(false);
+            slow.far.close();
+            ByteArrayOutputStream received = new ByteArrayOutputStream();
+            slow.await("the end", () -> Raw.receive(slow.near, received));
+            assertArrayEquals(bytes, received.toByteArray());
+        }
     }
 
     @Test
