@@ -130,8 +130,7 @@ final class SocketFile {
         region = null;
         unsent = 0;
         if (pipe != null) {
-            // Others must not get what is left in it.
-            pipe.close();
+            engine.pipes().discard(pipe);
             pipe = null;
         }
         if (copy != null) {
