@@ -24,7 +24,7 @@ final class Job extends Requests.Request {
     int kind;
     long offset;
     long length;
-    MemoryServing.Opening opening;
+    ServedOpenings.Opening opening;
     /** {@code null}: nothing speaks against it. */
     Reason refusal;
     /** Has come while the request was arriving; 0: none. */

@@ -2,58 +2,17 @@
 package io.github.nettyucx.memory;
 
 import io.github.nettyucx.memory.UcxMemoryException.Reason;
-import io.github.nettyucx.ucp.UcxException;
 import io.github.nettyucx.wire.ProtocolException;
 import io.github.nettyucx.wire.Tag;
 import io.github.nettyucx.worker.EndpointPort;
-import io.netty.util.collection.IntObjectHashMap;
-import io.netty.util.collection.IntObjectMap;
 
 import java.util.ArrayDeque;
-import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
 
 /**
  * The owner's role: executes what a peer asks for, in the order of its requests. Bytes of several puts may arrive at the
  * same time; whatever else there is waits for all that came before it.
  */
 final class MemoryServing {
-
-    /** A key that the peer has opened. */
-    final class Opening implements UcxMemory.Opening {
-
-        private final int handle;
-        private final UcxMemory region;
-        private final int rights;
-        private final boolean direct;
-
-        Opening(int handle, UcxMemory region, int rights, boolean direct) {
-            this.handle = handle;
-            this.region = region;
-            this.rights = rights;
-            this.direct = direct;
-        }
-
-        @Override
-        public boolean isDirect() {
-            return direct;
-        }
-
-        @Override
-        public void revoked() {
-            try {
-                exchange.loop().execute(this::tellRevoked);
-            } catch (RejectedExecutionException e) {
-                // The loop has ended, and the channel with it.
-            }
-        }
-
-        private void tellRevoked() {
-            if (openings.get(handle) == this) {
-                exchange.send(Tag.MEMORY_REVOKED, handle, 0, 0, -1, null);
-            }
-        }
-    }
 
     private static final String MISSING = "the peer did not send the bytes of its put right behind the request";
     private static final String UNEXPECTED = "the peer sent bytes of a put that it has not requested";
@@ -64,8 +23,7 @@ final class MemoryServing {
     private final Sends answers;
     /** Whether it has been looked in this turn for room: a peer that never has any must not have all looked at each time. */
     private boolean lookedForRoom;
-    private final IntObjectMap<Opening> openings = new IntObjectHashMap<>(4);
-    private int lastHandle;
+    private final ServedOpenings openings;
     /** In the order of the requests. */
     private final ArrayDeque<Job> jobs = new ArrayDeque<>();
     /** To be used again. */
@@ -78,6 +36,7 @@ final class MemoryServing {
         this.port = port;
         this.answers = answers;
         receiving = new Requests<>(port);
+        openings = new ServedOpenings(exchange);
     }
 
     // ------------------------------------------------------------------------------------------- messages
@@ -146,7 +105,7 @@ final class MemoryServing {
         if (length != job.length) {
             throw exchange.violation(message, "the peer sent " + length + " bytes for a put of " + job.length);
         }
-        RegionMemory memory = job.refusal == null ? job.opening.region.memory() : null;
+        RegionMemory memory = job.refusal == null ? job.opening.region().memory() : null;
         // It stays as long as UCX writes to it, revoked or not.
         if (memory != null && !memory.tryRetain()) {
             job.refusal = Reason.REVOKED;
@@ -187,7 +146,7 @@ final class MemoryServing {
                     job.state = Job.State.READY;
                 }
                 // The application may close the channel when its memory is gone.
-                job.opening.region.memory().release();
+                job.opening.region().memory().release();
             } else if (status >= 0) {
                 parse(job);
             }
@@ -210,7 +169,7 @@ final class MemoryServing {
             checkFrameLength(job, MemoryFrame.OPEN_LENGTH);
             return;
         }
-        job.opening = openings.get(MemoryFrame.getInt(frame + MemoryFrame.HANDLE_AT));
+        job.opening = openings.find(MemoryFrame.getInt(frame + MemoryFrame.HANDLE_AT));
         job.offset = MemoryFrame.getLong(frame + MemoryFrame.OFFSET_AT);
         job.length = MemoryFrame.getLong(frame + MemoryFrame.LENGTH_AT);
         job.refusal = refusal(job);
@@ -241,9 +200,9 @@ final class MemoryServing {
     }
 
     private static Reason refusal(Job job) {
-        Opening opening = job.opening;
+        ServedOpenings.Opening opening = job.opening;
         // There is none if it was closed by the peer itself, or forgotten because it was revoked.
-        if (opening == null || opening.region.isRevoked()) {
+        if (opening == null || opening.region().isRevoked()) {
             return Reason.REVOKED;
         }
         UcxMemoryRight needed = switch (job.kind) {
@@ -251,15 +210,15 @@ final class MemoryServing {
             case MemoryFrame.ADD, MemoryFrame.SWAP -> UcxMemoryRight.ATOMIC;
             default -> UcxMemoryRight.WRITE;
         };
-        if (job.kind != MemoryFrame.CLOSE && (opening.rights & needed.bit()) == 0) {
+        if (job.kind != MemoryFrame.CLOSE && (opening.rights() & needed.bit()) == 0) {
             return Reason.NO_RIGHT;
         }
         long length = needed == UcxMemoryRight.ATOMIC ? Long.BYTES : job.length;
-        if (job.offset < 0 || length < 0 || job.offset > opening.region.length() - length) {
+        if (job.offset < 0 || length < 0 || job.offset > opening.region().length() - length) {
             return Reason.OUT_OF_RANGE;
         }
         boolean misaligned = needed == UcxMemoryRight.ATOMIC
-                && (opening.region.memory().address() + job.offset) % Long.BYTES != 0;
+                && (opening.region().memory().address() + job.offset) % Long.BYTES != 0;
         return misaligned ? Reason.MISALIGNED : null;
     }
 
@@ -280,8 +239,8 @@ final class MemoryServing {
 
     private void execute(Job job, long frame) {
         boolean accesses = job.kind >= MemoryFrame.PUT && job.kind <= MemoryFrame.SWAP && !isLargePut(job);
-        RegionMemory used = accesses && job.refusal == null ? job.opening.region.memory() : null;
-        if (used != null && (job.opening.region.isRevoked() || !used.tryRetain())) {
+        RegionMemory used = accesses && job.refusal == null ? job.opening.region().memory() : null;
+        if (used != null && (job.opening.region().isRevoked() || !used.tryRetain())) {
             // Meanwhile, perhaps by another thread. Of a large put the bytes are there.
             job.refusal = Reason.REVOKED;
             used = null;
@@ -297,12 +256,16 @@ final class MemoryServing {
 
     private void carryOutOrRefuse(Job job, long frame) {
         switch (job.kind) {
-            case MemoryFrame.OPEN -> open(job, frame);
+            case MemoryFrame.OPEN -> {
+                Reason refusal = openings.open(job, frame);
+                if (refusal != null) {
+                    answer(job, frame, refusal.code(), 0);
+                }
+            }
             case MemoryFrame.CLOSE -> {
                 exchange.frames().release(job.frame);
                 if (job.opening != null) {
-                    openings.remove(job.opening.handle);
-                    job.opening.region.remove(job.opening);
+                    openings.close(job.opening);
                 }
             }
             case MemoryFrame.NOTIFY -> {
@@ -332,7 +295,7 @@ final class MemoryServing {
     }
 
     private void carryOut(Job job, long frame) {
-        RegionMemory memory = job.opening.region.memory();
+        RegionMemory memory = job.opening.region().memory();
         long address = memory.address() + job.offset;
         switch (job.kind) {
             case MemoryFrame.PUT -> {
@@ -360,66 +323,10 @@ final class MemoryServing {
     private void notifyIfAsked(Job job, long frame) {
         if (job.refusal == null
                 && (MemoryFrame.getByte(frame + MemoryFrame.FLAGS_AT) & MemoryFrame.NOTIFYING) != 0) {
-            notifications.addLast(new UcxMemoryNotification(job.opening.region,
+            notifications.addLast(new UcxMemoryNotification(job.opening.region(),
                     MemoryFrame.getLong(frame + MemoryFrame.VALUE_AT), job.offset, job.length));
             exchange.ready();
         }
-    }
-
-    // ------------------------------------------------------------------------------------------- opening
-
-    private void open(Job job, long frame) {
-        UcxMemory region = null;
-        int rights = 0;
-        try {
-            MemoryKey key = MemoryKey.parse(MemoryFrame.getBytes(frame + MemoryFrame.KEY_AT, MemoryKey.LENGTH));
-            region = UcxMemory.find(key);
-            rights = key.rights();
-            job.refusal = region == null ? Reason.UNKNOWN_KEY
-                    : openings.size() == MemoryFrame.MAX_OPENINGS ? Reason.TOO_MANY : null;
-        } catch (UcxMemoryException e) {
-            job.refusal = e.reason();
-        }
-        byte[] shared = job.refusal == null && exchange.isShared() ? sharedKey(region) : null;
-        Opening opening = new Opening(newHandle(), region, rights, shared != null);
-        if (job.refusal == null) {
-            region.memory().usedBy(exchange.loop());
-            if (!region.add(opening)) {
-                job.refusal = Reason.REVOKED;
-            }
-        }
-        if (job.refusal != null) {
-            answer(job, frame, job.refusal.code(), 0);
-            return;
-        }
-        openings.put(opening.handle, opening);
-        MemoryFrame.putLong(frame, 0);
-        MemoryFrame.putByte(frame + MemoryFrame.OPENED_RIGHTS_AT, rights);
-        MemoryFrame.putInt(frame + MemoryFrame.HANDLE_AT, opening.handle);
-        MemoryFrame.putLong(frame + MemoryFrame.OPENED_LENGTH_AT, region.length());
-        MemoryFrame.putLong(frame + MemoryFrame.OPENED_ADDRESS_AT, shared == null ? 0 : region.memory().address());
-        if (shared != null) {
-            MemoryFrame.putBytes(frame + MemoryFrame.SHARED_KEY_AT, shared);
-        }
-        exchange.send(Tag.MEMORY_ANSWER, job.number, job.frame,
-                MemoryFrame.SHARED_KEY_AT + (shared == null ? 0 : shared.length));
-    }
-
-    private static byte[] sharedKey(UcxMemory region) {
-        try {
-            byte[] key = region.memory().sharedKey();
-            return key == null || key.length > MemoryFrame.MAX_SHARED_KEY ? null : key;
-        } catch (UcxException e) {
-            // Then it goes without.
-            return null;
-        }
-    }
-
-    private int newHandle() {
-        do {
-            lastHandle = lastHandle == Tag.MAX_VALUE ? 1 : lastHandle + 1;
-        } while (openings.containsKey(lastHandle));
-        return lastHandle;
     }
 
     // ------------------------------------------------------------------------------------------- the application
@@ -440,7 +347,7 @@ final class MemoryServing {
     void ended() {
         // The reference is the operation's now.
         receiving.abandon(job -> port.abandon(job.request, job.state == Job.State.RECEIVING
-                ? job.opening.region.memory() : exchange.frames().retained(job.frame)));
+                ? job.opening.region().memory() : exchange.frames().retained(job.frame)));
         for (Job job : jobs) {
             if (job.message != 0) {
                 port.discard(job.message);
@@ -448,8 +355,6 @@ final class MemoryServing {
         }
         jobs.clear();
         idle.clear();
-        List<Opening> open = List.copyOf(openings.values());
-        openings.clear();
-        open.forEach(opening -> opening.region.remove(opening));
+        openings.ended();
     }
 }
