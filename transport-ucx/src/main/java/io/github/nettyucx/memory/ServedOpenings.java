@@ -90,7 +90,19 @@ final class ServedOpenings {
         return openings.size() == MemoryFrame.MAX_OPENINGS ? Reason.TOO_MANY : open(job, frame, region, key.rights());
     }
 
-    private Reason open(Job job, long frame, UcxMemory region, int rights) {
+    /** Any thread may revoke the region meanwhile. Its memory stays as long as UCX is asked about it. */
+    Reason open(Job job, long frame, UcxMemory region, int rights) {
+        if (!region.memory().tryRetain()) {
+            return Reason.REVOKED;
+        }
+        try {
+            return openRetained(job, frame, region, rights);
+        } finally {
+            region.memory().release();
+        }
+    }
+
+    private Reason openRetained(Job job, long frame, UcxMemory region, int rights) {
         byte[] shared = exchange.isShared() ? sharedKey(region) : null;
         Opening opening = new Opening(newHandle(), region, rights, shared != null);
         region.memory().usedBy(exchange.loop());
