@@ -11,6 +11,8 @@ final class Job extends Requests.Request {
         ARRIVING,
         /** The message with the bytes has not come. */
         WAITING,
+        /** It has come, and waits for what was asked before. */
+        KEPT,
         /** Bytes are being received. */
         RECEIVING,
         /** All is there. */
@@ -18,6 +20,8 @@ final class Job extends Requests.Request {
     }
 
     State state;
+    /** Whether bytes of puts behind it wait for it: it is no put without a notification, or not known to be one. */
+    boolean fence;
     int number;
     int frame;
     long frameLength;
@@ -27,7 +31,7 @@ final class Job extends Requests.Request {
     ServedOpenings.Opening opening;
     /** {@code null}: nothing speaks against it. */
     Reason refusal;
-    /** Has come while the request was arriving; 0: none. */
+    /** Has come, and nobody has received it; 0: none. */
     long message;
     long messageLength;
 }

@@ -22,6 +22,11 @@ final class MemoryFrame {
     static final int MAX_UNTAKEN = 2 * MAX_OPERATIONS;
     /** Keys that may be open on one connection, in one direction, at a time. */
     static final int MAX_OPENINGS = 4096;
+    /**
+     * Bytes of puts of one peer that have come and wait for what was asked before. If the memory has more, then as many as
+     * that: who puts to one memory, and not over what is under way, never has more waiting.
+     */
+    static final long MAX_KEPT = 64 << 20;
 
     // Requests.
     static final int OPEN = 1;

@@ -10,7 +10,8 @@ import java.util.ArrayDeque;
 
 /**
  * The owner's role: executes what a peer asks for, in the order of its requests. Bytes of several puts may arrive at the
- * same time; whatever else there is waits for all that came before it.
+ * same time. Whatever else there is, a {@linkplain Job#fence fence}, waits for all that came before it, and bytes of puts
+ * wait for it.
  */
 final class MemoryServing {
 
@@ -29,6 +30,10 @@ final class MemoryServing {
     /** To be used again. */
     private final ArrayDeque<Job> idle = new ArrayDeque<>();
     private final Requests<Job> receiving;
+    /** Of the jobs. */
+    private int fences;
+    /** Which have come, and lie with UCX until what was asked before has been executed. */
+    private long keptBytes;
     private final ArrayDeque<UcxMemoryNotification> notifications = new ArrayDeque<>();
 
     MemoryServing(MemoryExchange exchange, EndpointPort port, Sends answers) {
@@ -59,6 +64,8 @@ final class MemoryServing {
         job.frame = frame;
         job.frameLength = length;
         job.state = Job.State.ARRIVING;
+        job.fence = true;
+        fences++;
         jobs.addLast(job);
         if (exchange.receive(receiving, job, message, exchange.frames().address(job.frame), length)) {
             parse(job);
@@ -96,18 +103,55 @@ final class MemoryServing {
             job.message = message;
             job.messageLength = length;
         } else {
-            receiveBytes(job, message, length);
+            bytesCame(job, message, length);
+            if (job.state == Job.State.KEPT) {
+                // Messages are taken before it is looked what UCX has completed: often nothing has to be waited for.
+                takeCompleted();
+            }
             advance();
         }
     }
 
-    private void receiveBytes(Job job, long message, long length) throws ProtocolException {
+    private void bytesCame(Job job, long message, long length) throws ProtocolException {
         if (length != job.length) {
             throw exchange.violation(message, "the peer sent " + length + " bytes for a put of " + job.length);
         }
+        boolean isBehindFence = fences > (job.fence ? 1 : 0);
+        if (job.refusal == null && isBehindFence) {
+            if (keptBytes + length <= Math.max(MemoryFrame.MAX_KEPT, job.opening.region().length())) {
+                job.state = Job.State.KEPT;
+                job.message = message;
+                keptBytes += length;
+                return;
+            }
+            job.refusal = Reason.TOO_MANY;
+        }
+        receiveBytes(job, message);
+    }
+
+    /** Of the first, and of those behind it that no fence is before. */
+    private void receiveKept() {
+        for (Job job : jobs) {
+            if (job.state == Job.State.KEPT) {
+                long message = job.message;
+                job.message = 0;
+                keptBytes -= job.length;
+                receiveBytes(job, message);
+                if (exchange.end() != null) {
+                    // The application has closed the channel, because its memory is gone. There are no jobs any more.
+                    return;
+                }
+            }
+            if (job.fence) {
+                return;
+            }
+        }
+    }
+
+    private void receiveBytes(Job job, long message) {
         RegionMemory memory = job.refusal == null ? job.opening.region().memory() : null;
         // It stays as long as UCX writes to it, revoked or not.
-        if (memory != null && !memory.tryRetain()) {
+        if (memory != null && (job.opening.region().isRevoked() || !memory.tryRetain())) {
             job.refusal = Reason.REVOKED;
         }
         if (job.refusal != null) {
@@ -117,7 +161,7 @@ final class MemoryServing {
         }
         job.state = Job.State.RECEIVING;
         try {
-            if (exchange.receive(receiving, job, message, memory.address() + job.offset, length)) {
+            if (exchange.receive(receiving, job, message, memory.address() + job.offset, job.length)) {
                 job.state = Job.State.READY;
             }
         } finally {
@@ -135,6 +179,11 @@ final class MemoryServing {
 
     void poll() throws ProtocolException {
         lookedForRoom = false;
+        takeCompleted();
+        advance();
+    }
+
+    private void takeCompleted() throws ProtocolException {
         receiving.begin();
         for (Job job = receiving.nextCompleted(); job != null; job = receiving.nextCompleted()) {
             int status = receiving.status();
@@ -151,7 +200,6 @@ final class MemoryServing {
                 parse(job);
             }
         }
-        advance();
     }
 
     // ------------------------------------------------------------------------------------------- requests
@@ -169,6 +217,10 @@ final class MemoryServing {
             checkFrameLength(job, MemoryFrame.OPEN_LENGTH);
             return;
         }
+        if (job.kind == MemoryFrame.PUT && !isNotifying(frame)) {
+            job.fence = false;
+            fences--;
+        }
         job.opening = openings.find(MemoryFrame.getInt(frame + MemoryFrame.HANDLE_AT));
         job.offset = MemoryFrame.getLong(frame + MemoryFrame.OFFSET_AT);
         job.length = MemoryFrame.getLong(frame + MemoryFrame.LENGTH_AT);
@@ -183,13 +235,17 @@ final class MemoryServing {
             if (job.message != 0) {
                 long message = job.message;
                 job.message = 0;
-                receiveBytes(job, message, job.messageLength);
+                bytesCame(job, message, job.messageLength);
             } else if (jobs.peekLast() != job) {
                 throw new ProtocolException(MISSING);
             }
         } else if (job.message != 0) {
             throw new ProtocolException(UNEXPECTED);
         }
+    }
+
+    private static boolean isNotifying(long frame) {
+        return (MemoryFrame.getByte(frame + MemoryFrame.FLAGS_AT) & MemoryFrame.NOTIFYING) != 0;
     }
 
     private static void checkFrameLength(Job job, long expected) throws ProtocolException {
@@ -229,11 +285,18 @@ final class MemoryServing {
         if (!exchange.isStarted()) {
             return;
         }
-        for (Job job = jobs.peekFirst(); job != null && job.state == Job.State.READY; job = jobs.peekFirst()) {
-            jobs.pollFirst();
-            execute(job, exchange.frames().address(job.frame));
-            job.opening = null;
-            idle.addLast(job);
+        for (Job job = jobs.peekFirst(); job != null; job = jobs.peekFirst()) {
+            if (job.state == Job.State.KEPT) {
+                receiveKept();
+            } else if (job.state == Job.State.READY) {
+                jobs.pollFirst();
+                fences -= job.fence ? 1 : 0;
+                execute(job, exchange.frames().address(job.frame));
+                job.opening = null;
+                idle.addLast(job);
+            } else {
+                return;
+            }
         }
     }
 
@@ -321,8 +384,7 @@ final class MemoryServing {
     }
 
     private void notifyIfAsked(Job job, long frame) {
-        if (job.refusal == null
-                && (MemoryFrame.getByte(frame + MemoryFrame.FLAGS_AT) & MemoryFrame.NOTIFYING) != 0) {
+        if (job.refusal == null && isNotifying(frame)) {
             notifications.addLast(new UcxMemoryNotification(job.opening.region(),
                     MemoryFrame.getLong(frame + MemoryFrame.VALUE_AT), job.offset, job.length));
             exchange.ready();
@@ -354,6 +416,8 @@ final class MemoryServing {
             }
         }
         jobs.clear();
+        fences = 0;
+        keptBytes = 0;
         idle.clear();
         openings.ended();
     }

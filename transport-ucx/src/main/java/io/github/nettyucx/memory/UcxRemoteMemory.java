@@ -25,10 +25,13 @@ import java.util.function.LongFunction;
  * Offsets and lengths are in bytes. Each operation has two forms. The one that answers with a future may be called by any
  * thread. The one with a {@link UcxCompletion} allocates nothing, and is for the channel's event loop only.
  * <p>
- * A put is done when its bytes are where the owner sees them; a get when they are in the target. Operations of one
- * channel take effect in the order in which they are begun, with one exception: the bytes of several puts can arrive in
- * any order, until a get, an atomic operation, a notification or a flush comes behind them. A failed operation has read
- * and written nothing, unless it has failed because the connection ended.
+ * A put is done when its bytes are where the owner sees them; a get when they are in the target. A failed operation has
+ * read and written nothing, unless it has failed because the connection ended.
+ * <p>
+ * Operations of one channel take effect in the order in which they are begun. On memory that this process has not attached
+ * there are two exceptions. The bytes of several puts can arrive in any order, until a get, an atomic operation or a
+ * notification comes behind them. And a get can have what is written by operations behind it. What is begun when another
+ * operation or a flush is done takes effect after it; a flush that is not waited for orders nothing.
  */
 public final class UcxRemoteMemory implements AutoCloseable {
 

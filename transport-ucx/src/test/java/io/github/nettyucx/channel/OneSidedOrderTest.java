@@ -30,6 +30,8 @@ class OneSidedOrderTest {
     private static final int SLOT = 100_000;
     private static final int SLOTS = 16;
     private static final int TIMES = 300;
+    /** Goes by rendezvous. */
+    private static final int LARGE = 2 << 20;
 
     private final SplittableRandom random = new SplittableRandom(SEED);
     private final Queue<String> wrong = new ConcurrentLinkedQueue<>();
@@ -150,6 +152,35 @@ class OneSidedOrderTest {
                     }).sync();
                     Peers.await(remote.flush());
                     target.release();
+                    assertTrue(wrong.isEmpty(), () -> String.join("\n", wrong));
+                }
+            }
+        }
+    }
+
+    /** UCX fetches the bytes of the first one when its message is there, and the second one's come with theirs. */
+    @OnEachLane(linksOnly = true)
+    void twoPutsWithAnAtomicOperationBetweenThemAreInOrder() throws Exception {
+        for (Kind kind : Kind.values()) {
+            try (UcxMemory memory = kind.allocate(LARGE, ALL)) {
+                UcxRemoteMemory remote = pair.open(memory);
+                for (int i = 1; i < 100; i++) {
+                    int number = i;
+                    ByteBuf first = filled(LARGE, i);
+                    ByteBuf second = filled(SLOT, i + 1);
+                    long fillings = (i & 0xffL) * 0x0101_0101_0101_0101L;
+                    pair.channel.eventLoop().submit(() -> {
+                        remote.put(0, first, null, 0);
+                        remote.fetchAndAdd(0, 1, (id, value, cause) -> {
+                            if (value != fillings) {
+                                wrong.add(kind + ": value " + number + " is " + Long.toHexString(value));
+                            }
+                        }, 0);
+                        remote.put(0, second, null, 0);
+                    }).sync();
+                    Peers.await(remote.flush());
+                    expectFilled(memory, 0, SLOT, i + 1, kind + ", second put " + i);
+                    expectFilled(memory, SLOT, LARGE - SLOT, i, kind + ", first put " + i);
                     assertTrue(wrong.isEmpty(), () -> String.join("\n", wrong));
                 }
             }

@@ -220,6 +220,7 @@ class MemoryProtocolTest extends MemoryFixture {
         assertEquals(String.valueOf(MemoryFrame.MAX_OPERATIONS), limits.get("MAX_OPERATIONS"));
         assertEquals(String.valueOf(MemoryFrame.MAX_UNTAKEN), limits.get("MAX_UNTAKEN"));
         assertEquals(String.valueOf(MemoryFrame.MAX_OPENINGS), limits.get("MAX_OPENINGS"));
+        assertEquals(String.valueOf(MemoryFrame.MAX_KEPT), limits.get("MAX_KEPT"));
     }
 
     @Test
