@@ -71,7 +71,7 @@ final class Handlers {
                                 "node " + node.id() + " has no handler for requests of type " + type, true);
                     }
                 }
-                default -> response(kind, importer);
+                default -> response(kind, peer, importer);
             }
         } catch (Throwable e) {
             unhandled(peer, type, e);
@@ -186,8 +186,8 @@ final class Handlers {
         }
     }
 
-    private void response(int kind, Importer importer) {
-        Pending request = node.requests().take(importer.getLong());
+    private void response(int kind, Peer peer, Importer importer) {
+        Pending request = node.requests().take(importer.getLong(), peer);
         if (request == null) {
             node.requests().late();
             return;

@@ -2,6 +2,7 @@
 package io.github.nettyucx.messaging;
 
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -29,7 +30,11 @@ final class Requests {
     private final AtomicLongArray correlations;
     private final AtomicReferenceArray<Pending> pending;
     private final int mask;
-    private final AtomicLong next = new AtomicLong(1);
+    /**
+     * It begins anywhere: a node that has been started again may get answers to what the one before has asked. They must not be
+     * taken for its own.
+     */
+    private final AtomicLong next = new AtomicLong(ThreadLocalRandom.current().nextLong(1, 1L << 62));
     /** Whether somebody is going to look at deadlines. */
     private final AtomicBoolean watched = new AtomicBoolean();
     private final Runnable watch = this::watch;
@@ -78,6 +83,17 @@ final class Requests {
         pending.setPlain(slot, null);
         correlations.set(slot, FREE);
         return request;
+    }
+
+    /** The same for an answer of a peer, which ends no request to another one. */
+    Pending take(long correlation, Peer from) {
+        int slot = (int) correlation & mask;
+        if (correlation <= 0 || correlations.get(slot) != correlation) {
+            return null;
+        }
+        Pending request = pending.get(slot);
+        // If the slot is another request's by now, it is not taken by this correlation.
+        return request != null && request.peer == from ? take(correlation) : null;
     }
 
     void late() {

@@ -17,8 +17,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -170,6 +172,46 @@ class RequestsTest {
             MessagesTest.await("asked", () -> asked.get() == 1);
             one.close();
             failure(MessagingException.NodeLost.class, future);
+        }
+    }
+
+    /** Who has died had asked as well, as the first one of its own. */
+    @ParameterizedTest
+    @EnumSource
+    void aNodeThatWasStartedAgainIsNotAnsweredWhatTheOneBeforeHasAsked(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node two = nodes.start(2);
+            var kept = new LinkedBlockingQueue<Responder<String>>();
+            two.onRequest(ASK, (from, request, responder) -> kept.add(responder.detach()));
+            Node before = nodes.start(1);
+            CompletableFuture<String> never = before.peer(2).requestAsync(ASK, "before", LONG);
+            Responder<String> old = kept.take();
+            before.close();
+            failure(MessagingException.NodeLost.class, never);
+            Node after = nodes.start(1);
+            CompletableFuture<String> future = after.peer(2).requestAsync(ASK, "after", LONG);
+            Responder<String> own = kept.take();
+            old.respond("to the one before");
+            own.respond("to this one");
+            assertEquals("to this one", future.get(20, TimeUnit.SECONDS));
+            assertEquals(1, after.metrics().responsesLate());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anAnswerOfAnotherNodeEndsNoRequest(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = nodes.start(1);
+            Node three = nodes.start(3);
+            var request = new FuturePending<String>(one, ASK.number());
+            request.peer = one.peer(2);
+            request.codec = StringCodec.INSTANCE;
+            one.requests().add(request);
+            three.peer(1).answer(Frame.RESPONSE, ASK.number(), request.correlation, StringCodec.INSTANCE, "wrong");
+            MessagesTest.await("late", () -> one.metrics().responsesLate() == 1 || request.future().isDone());
+            assertFalse(request.future().isDone());
+            assertSame(request, one.requests().take(request.correlation));
         }
     }
 

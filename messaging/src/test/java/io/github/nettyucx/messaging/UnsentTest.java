@@ -178,10 +178,12 @@ class UnsentTest {
     void aRefusalThatMakesNoSenseEndsTheRequest(TestTransport transport) {
         try (var nodes = new TestTransport.Nodes(transport)) {
             Node one = nodes.start(1);
+            var before = new FuturePending<String>(one, ASK.number());
+            one.requests().add(before);
             nodes.start(2).onRequest(ASK, (from, request, responder) -> {
                 responder.detach();
-                // The first request of a node.
-                from.answer(Frame.FAILURE, ASK.number(), 1, ByteBufCodec.INSTANCE, Unpooled.wrappedBuffer(new byte[] {1}));
+                from.answer(Frame.FAILURE, ASK.number(), before.correlation + 1, ByteBufCodec.INSTANCE,
+                        Unpooled.wrappedBuffer(new byte[] {1}));
             });
             CompletableFuture<String> future = one.peer(2).requestAsync(ASK, "?", Duration.ofSeconds(40));
             assertTrue(assertInstanceOf(MessagingException.class, assertThrows(ExecutionException.class,
