@@ -2,7 +2,6 @@
 package io.github.nettyucx.messaging;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -56,7 +55,34 @@ public final class Exporter {
 
     /** Bytes that a string takes: 4, and those of UTF-8. */
     public static int sizeOf(CharSequence value) {
-        return 4 + ByteBufUtil.utf8Bytes(value);
+        return Math.addExact(4, utf8Bytes(value));
+    }
+
+    /** As many as {@link #putString} writes, whatever there is in the string. */
+    private static int utf8Bytes(CharSequence value) {
+        int length = value.length();
+        long bytes = length;
+        for (int i = 0; i < length; i++) {
+            char c = value.charAt(i);
+            if (c < 0x80) {
+                continue;
+            }
+            if (c < 0x800) {
+                bytes++;
+            } else if (!Character.isSurrogate(c)) {
+                bytes += 2;
+            } else if (isPair(value, i, length)) {
+                // 4 for both.
+                bytes += 2;
+                i++;
+            }
+        }
+        return Math.toIntExact(bytes);
+    }
+
+    private static boolean isPair(CharSequence value, int at, int length) {
+        return Character.isHighSurrogate(value.charAt(at)) && at + 1 < length
+                && Character.isLowSurrogate(value.charAt(at + 1));
     }
 
     /** Bytes that an array takes: 4, and its own. */
@@ -261,7 +287,7 @@ public final class Exporter {
     /** In UTF-8, with the number of its bytes. A surrogate without the other becomes a question mark. */
     public void putString(CharSequence value) {
         int length = value.length();
-        putInt(ByteBufUtil.utf8Bytes(value));
+        putInt(utf8Bytes(value));
         for (int i = 0; i < length; i++) {
             char c = value.charAt(i);
             if (c < 0x80) {
@@ -273,7 +299,7 @@ public final class Exporter {
                 putByte(0xE0 | c >> 12);
                 putByte(0x80 | c >> 6 & 0x3F);
                 putByte(0x80 | c & 0x3F);
-            } else if (Character.isHighSurrogate(c) && i + 1 < length && Character.isLowSurrogate(value.charAt(i + 1))) {
+            } else if (isPair(value, i, length)) {
                 int code = Character.toCodePoint(c, value.charAt(++i));
                 putByte(0xF0 | code >> 18);
                 putByte(0x80 | code >> 12 & 0x3F);

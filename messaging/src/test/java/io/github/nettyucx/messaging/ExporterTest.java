@@ -3,6 +3,7 @@ package io.github.nettyucx.messaging;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.util.AsciiString;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -10,6 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -109,6 +111,24 @@ class ExporterTest {
         windows.exporter.putChars(new char[3]);
         assertEquals(Exporter.sizeOf(TEXT) + Exporter.sizeOf(LONGS) + Exporter.sizeOf(new byte[3])
                 + Exporter.sizeOf(new char[3]), windows.read().remaining());
+    }
+
+    /** Netty, for one, counts two bytes for a half of a pair and what is behind it. */
+    @Test
+    void aStringWithHalfAPairHasTheSizeThatItTakes() {
+        Map<CharSequence, String> read = Map.of("\uD800é", "?é", "\uD800€", "?€", "\uD800\uD83D\uDE42", "?🙂",
+                "\uD800\uD800", "??", "\uDE42\uD83D", "??", "z\uD800", "z?", "\uD83D\uDE42", "🙂",
+                new AsciiString(new byte[] {'a', (byte) 0xE9}), "aé");
+        read.forEach((written, expected) -> {
+            for (int window : new int[] {1, 3, 64}) {
+                var windows = new Windows(window);
+                windows.exporter.putString(written);
+                Importer in = windows.read();
+                assertEquals(Exporter.sizeOf(written), in.remaining(), expected);
+                assertEquals(expected, in.getString());
+                assertEquals(0, in.remaining(), expected);
+            }
+        });
     }
 
     /** Nothing is allocated for a length that a message claims. */
