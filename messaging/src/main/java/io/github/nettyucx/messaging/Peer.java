@@ -11,7 +11,6 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Another node, as this one sees it: messages and requests to it. Any thread may call; {@link Node#peer} gives it.
@@ -27,7 +26,7 @@ public final class Peer {
 
     /** What is known of a message. */
     public enum Delivery {
-        /** It waits, or is on its way. */
+        /** It waits, or is on its way; or it has {@link Peer#NO_TICKET}. */
         PENDING,
         /** The peer's handler had it; of a handler in a pool: it is in that pool's queue. */
         DELIVERED,
@@ -48,7 +47,7 @@ public final class Peer {
     private final Asking asking;
     private final Inbox inbox;
     private final Runnable drain = this::drain;
-    private final AtomicLong acknowledged = new AtomicLong();
+    private final Deliveries deliveries = new Deliveries();
     /** Where messages go, or {@code null}. Changed with this object's lock, and on its own loop if it is to be another. */
     private volatile Connection current;
     /** Of the thread that drains. */
@@ -58,7 +57,6 @@ public final class Peer {
 
     // With the lock.
     private final List<Connection> connections = new ArrayList<>();
-    private final TicketRanges undelivered = new TicketRanges();
     private long incarnation;
     private boolean connecting;
     private long reachDeadlineNanos;
@@ -141,14 +139,9 @@ public final class Peer {
                 reason.length() <= most ? reason : reason.substring(0, most), wait, null);
     }
 
-    /** What is known of the message with that ticket. */
+    /** What is known of the message with that ticket. Of {@link #NO_TICKET} that is never more than {@link Delivery#PENDING}. */
     public Delivery delivery(long ticket) {
-        synchronized (this) {
-            if (undelivered.contains(ticket)) {
-                return Delivery.UNDELIVERED;
-            }
-        }
-        return ticket < acknowledged.get() ? Delivery.DELIVERED : Delivery.PENDING;
+        return deliveries.of(ticket);
     }
 
     // ------------------------------------------------------------------------------------------- requests
@@ -310,7 +303,7 @@ public final class Peer {
     /** With the lock. */
     private Loss lose(long from, long to, Throwable cause, boolean requestsToo) {
         if (from < to) {
-            undelivered.add(from, to);
+            deliveries.lose(from, to);
         }
         if (requestsToo) {
             asking.lost(to);
@@ -449,7 +442,7 @@ public final class Peer {
     }
 
     void acknowledged(long position) {
-        acknowledged.accumulateAndGet(position, Math::max);
+        deliveries.acknowledge(position);
     }
 
     Outgoing outgoing() {
@@ -468,8 +461,8 @@ public final class Peer {
     boolean isSettled() {
         synchronized (this) {
             Connection connection = current;
-            return outgoing.isEmpty() && (connection == null || acknowledged.get() >= outgoing.taken()
-                    || undelivered.contains(outgoing.taken() - 1));
+            return outgoing.isEmpty() && (connection == null || deliveries.acknowledged() >= outgoing.taken()
+                    || deliveries.isLost(outgoing.taken() - 1));
         }
     }
 

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.messaging;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+/** What is told of a message, while it is lost or acknowledged. */
+@Timeout(60)
+class DeliveriesTest {
+
+    @Test
+    void whatIsLostStaysLostThoughMoreIsAcknowledged() {
+        var deliveries = new Deliveries();
+        assertEquals(Peer.Delivery.PENDING, deliveries.of(0));
+        deliveries.acknowledge(16);
+        assertEquals(Peer.Delivery.DELIVERED, deliveries.of(0));
+        assertEquals(Peer.Delivery.PENDING, deliveries.of(16));
+        deliveries.lose(16, 48);
+        deliveries.acknowledge(64);
+        assertEquals(Peer.Delivery.DELIVERED, deliveries.of(0));
+        assertEquals(Peer.Delivery.UNDELIVERED, deliveries.of(16));
+        assertEquals(Peer.Delivery.UNDELIVERED, deliveries.of(40));
+        assertEquals(Peer.Delivery.DELIVERED, deliveries.of(48));
+        assertEquals(Peer.Delivery.PENDING, deliveries.of(64));
+    }
+
+    @Test
+    void ofAMessageWithoutATicketNothingIsKnown() {
+        var deliveries = new Deliveries();
+        deliveries.acknowledge(64);
+        assertEquals(Peer.Delivery.PENDING, deliveries.of(Peer.NO_TICKET));
+    }
+
+    /** One thread asks, the other one has it lost, and then acknowledges what was sent over the next connection. */
+    @Test
+    void nothingIsDeliveredForAMomentThatIsLost() throws InterruptedException {
+        int rounds = 100_000;
+        var current = new AtomicReference<>(new Deliveries());
+        var wrong = new AtomicInteger();
+        Thread asking = Thread.ofPlatform().start(() -> {
+            for (int i = 0; i < rounds; i++) {
+                Deliveries deliveries = current.get();
+                Peer.Delivery delivery;
+                do {
+                    delivery = deliveries.of(0);
+                } while (delivery == Peer.Delivery.PENDING);
+                if (delivery == Peer.Delivery.DELIVERED) {
+                    wrong.incrementAndGet();
+                }
+                current.set(new Deliveries());
+            }
+        });
+        Deliveries last = null;
+        for (int i = 0; i < rounds; i++) {
+            Deliveries deliveries;
+            while ((deliveries = current.get()) == last) {
+                Thread.onSpinWait();
+            }
+            deliveries.lose(0, 8);
+            deliveries.acknowledge(16);
+            last = deliveries;
+        }
+        asking.join();
+        assertEquals(0, wrong.get());
+    }
+}
