@@ -189,6 +189,7 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         limit.cancel(false);
         peer = node.peer(hello.node());
         state = State.READY;
+        reader.trust();
         node.opened(this);
         peer.ready(this, hello.incarnation());
     }

@@ -9,6 +9,8 @@ final class FrameReader {
 
     /** Of a frame, in bytes: what the largest ring allows, and something for those of other versions. */
     static final int MAX_FRAME = 1024 * 1024;
+    /** Of the first frame, which anybody may send: more than a HELLO has, so that one of another version is told. */
+    static final int MAX_FIRST = 256;
 
     /** Is given frames. */
     interface Sink {
@@ -25,10 +27,16 @@ final class FrameReader {
     private final Sink sink;
     /** The beginning of a frame, or empty. */
     private ByteBuf carry;
+    private int maxFrame = MAX_FIRST;
 
     FrameReader(ByteBufAllocator allocator, Sink sink) {
         this.allocator = allocator;
         this.sink = sink;
+    }
+
+    /** The first frame was a good one: others may be as long as any. */
+    void trust() {
+        maxFrame = MAX_FRAME;
     }
 
     /**
@@ -88,19 +96,19 @@ final class FrameReader {
 
     private ByteBuf carry(int size) {
         if (carry == null) {
-            carry = allocator.directBuffer(Math.max(size, 256));
+            carry = allocator.directBuffer(Math.max(size, MAX_FIRST));
         }
         return carry.ensureWritable(size - carry.readableBytes() > 0 ? size - carry.readableBytes() : 0);
     }
 
-    private static int size(long word) {
+    private int size(long word) {
         int length = Frame.length(word);
         if (Frame.kind(word) == Frame.PAD) {
             return Frame.HEADER;
         }
-        if (length < Frame.HEADER || length > MAX_FRAME) {
+        if (length < Frame.HEADER || length > maxFrame) {
             throw new IllegalArgumentException("a frame of " + length + " bytes (expected: " + Frame.HEADER + " to "
-                    + MAX_FRAME + "): the peer does not speak this protocol");
+                    + maxFrame + "): the peer does not speak this protocol");
         }
         return Frame.aligned(length);
     }

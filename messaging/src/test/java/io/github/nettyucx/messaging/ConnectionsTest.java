@@ -25,7 +25,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 /** Connections are made when needed, kept up to a limit, and made again. */
 @Timeout(60)
@@ -183,6 +185,38 @@ class ConnectionsTest {
             one.peer(2).send(TEXT, "x");
             MessagesTest.await("a friend", () -> received.get() == 1);
         }
+    }
+
+    /** It need not be waited for until the time of a HELLO is over, nor have memory meanwhile. */
+    @ParameterizedTest
+    @EnumSource
+    void aStrangerThatAnnouncesALongFrameIsSentAwayAtOnce(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport); Socket stranger = new Socket()) {
+            stranger.connect((InetSocketAddress) nodes.start(1).address());
+            ByteBuf frame = UnpooledByteBufAllocator.DEFAULT.heapBuffer()
+                    .writeLongLE(Frame.word(FrameReader.MAX_FRAME, Frame.HELLO, 0)).writeZero(64);
+            frame.readBytes(stranger.getOutputStream(), frame.readableBytes());
+            frame.release();
+            stranger.setSoTimeout(5_000);
+            int read;
+            do {
+                read = stranger.getInputStream().read(new byte[100]);
+            } while (read > 0);
+            assertEquals(-1, read);
+        }
+    }
+
+    @Test
+    void ofTheFirstFrameNoMoreIsKeptThanAHelloHas() {
+        var allocator = new UnpooledByteBufAllocator(true);
+        var reader = new FrameReader(allocator, (word, buffer, begin, end) -> fail("a frame"));
+        ByteBuf in = allocator.heapBuffer().writeLongLE(Frame.word(FrameReader.MAX_FRAME, Frame.HELLO, 0)).writeByte(1);
+        reader.read(in.slice(0, 4));
+        assertThrows(IllegalArgumentException.class, () -> reader.read(in.slice(4, 5)));
+        assertEquals(256, allocator.metric().usedDirectMemory());
+        reader.close();
+        in.release();
+        assertEquals(0, allocator.metric().usedDirectMemory());
     }
 
     /** Otherwise what it never got would count as delivered. */
