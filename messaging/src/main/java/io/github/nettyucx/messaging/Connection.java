@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 /** A channel between two nodes. Only for its event loop, except where noted. */
 final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Source {
 
-    private static final long HELLO_SECONDS = 10;
+    private static final int HELLO_MILLIS = 10_000;
     private static final long GOODBYE_SECONDS = 10;
     /** So long the peer's goodbye is left without an answer for a message of which nothing comes. */
     private static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(GOODBYE_SECONDS) / 2;
@@ -169,8 +169,9 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
     public void channelActive(ChannelHandlerContext context) {
         Hello hello = new Hello(node.id(), dialed == null ? Hello.ANYBODY : dialed.id(), node.incarnation());
         channel.writeAndFlush(hello.encode(channel.alloc()), channel.voidPromise());
-        limit = loop.schedule(() -> fail(new MessagingException("no HELLO within " + HELLO_SECONDS + " s")),
-                HELLO_SECONDS, TimeUnit.SECONDS);
+        int millis = dialed == null ? HELLO_MILLIS : Math.min(HELLO_MILLIS, dialed.reachMillis());
+        limit = loop.schedule(() -> fail(new MessagingException("no HELLO within " + millis + " ms")), millis,
+                TimeUnit.MILLISECONDS);
         context.fireChannelActive();
     }
 

@@ -5,6 +5,7 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.EventExecutor;
@@ -43,6 +44,7 @@ public final class Node implements AutoCloseable {
     static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(Node.class);
 
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final int CONNECT_MILLIS = 30_000;
     private static final long GOODBYE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final NodeSettings settings;
@@ -283,12 +285,19 @@ public final class Node implements AutoCloseable {
                 clientHandlers.accept(channel);
                 channel.pipeline().addLast(new Connection(Node.this, peer));
             }
-        }).connect(address).addListener((ChannelFuture future) -> {
+        }).option(ChannelOption.CONNECT_TIMEOUT_MILLIS, connectMillis(peer)).connect(address).addListener((ChannelFuture future) -> {
             // A channel that has been connected tells by its end if it comes to nothing.
             if (!future.isSuccess()) {
                 peer.unreachable(future.cause());
             }
         });
+    }
+
+    /** What is left of the time to reach the peer; no more than the application says for each attempt, or Netty does. */
+    private int connectMillis(Peer peer) {
+        Integer each = (Integer) client.config().options().get(ChannelOption.CONNECT_TIMEOUT_MILLIS);
+        int most = each == null ? CONNECT_MILLIS : each == 0 ? Integer.MAX_VALUE : each;
+        return Math.min(most, peer.reachMillis());
     }
 
     /** A connection is ready. */

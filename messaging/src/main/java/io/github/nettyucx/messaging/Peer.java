@@ -336,6 +336,12 @@ public final class Peer {
         }
     }
 
+    /** How long an attempt to connect may take, so that what waits is told of in time. */
+    synchronized int reachMillis() {
+        return Math.clamp(TimeUnit.NANOSECONDS.toMillis(reachDeadlineNanos - System.nanoTime()) + 1, 1,
+                Integer.MAX_VALUE);
+    }
+
     /** An attempt to connect has failed. */
     void unreachable(Throwable cause) {
         Loss loss;

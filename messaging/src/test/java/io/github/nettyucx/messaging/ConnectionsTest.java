@@ -151,6 +151,24 @@ class ConnectionsTest {
         }
     }
 
+    /** An attempt to connect to it does not fail by itself. */
+    @ParameterizedTest
+    @EnumSource
+    void whatIsSentToOneThatSaysNothingIsToldInTime(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport);
+                var silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            nodes.addresses.put(7, silent.getLocalSocketAddress());
+            var told = new Told();
+            Node one = nodes.start(1, builder -> builder.reachTimeout(Duration.ofMillis(500)).listener(told));
+            long begin = System.nanoTime();
+            long ticket = one.peer(7).send(TEXT, "x");
+            assertTrue(told.next().startsWith("undelivered 7 "));
+            long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
+            assertTrue(millis >= 500 && millis < 5_000, millis + " ms");
+            assertEquals(Peer.Delivery.UNDELIVERED, one.peer(7).delivery(ticket));
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void anAddressOfAnotherNodeIsRefused(TestTransport transport) throws Exception {

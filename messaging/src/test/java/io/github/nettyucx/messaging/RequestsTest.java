@@ -129,7 +129,7 @@ class RequestsTest {
     @EnumSource
     void whyThereIsNoResponseIsTold(TestTransport transport) {
         try (var nodes = new TestTransport.Nodes(transport)) {
-            Node one = nodes.start(1, builder -> builder.reachTimeout(Duration.ofMillis(300)));
+            Node one = nodes.start(1, builder -> builder.reachTimeout(Duration.ofSeconds(2)));
             Node two = nodes.start(2, builder -> builder.listener(new NodeListener() {
                 @Override
                 public void failed(Peer peer, int type, Throwable cause) {
