@@ -5,16 +5,27 @@ import io.netty.channel.EventLoop;
 
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 
 /** Requests to one peer, as those see it who send them. Any thread may call. */
 final class Asking {
 
+    /**
+     * So long after a connection has ended there is another one for answers. Nodes that wait for a peer with too few
+     * connections take them from one another, but not all the time.
+     */
+    private static final long AGAIN_MILLIS = 200;
+
     private final Peer peer;
     private final Node node;
-    /** Where failures are told of requests for which nobody waits. */
+    /** The peer's own. Where failures are told of requests for which nobody waits. */
     private final EventLoop home;
     /** Requests with a smaller ticket ended when a connection was lost. */
     private volatile long lostBelow;
+
+    // Of the loop.
+    private boolean isLater;
+    private boolean isNow;
 
     Asking(Peer peer, Node node, EventLoop home) {
         this.peer = peer;
@@ -117,6 +128,31 @@ final class Asking {
             }
         }
         pending.fail(cause);
+    }
+
+    /**
+     * Whether a connection is needed though there is nothing to send: for an answer of a peer that cannot make one. On the
+     * peer's own loop, while there is none; if it is not needed yet, the peer is {@linkplain Peer#drain() told} later.
+     */
+    boolean needsConnection() {
+        if (node.address() != null || peer.outgoing().ring().isClosed() || !node.requests().isOpen(peer)) {
+            return false;
+        }
+        if (!isNow && !isLater) {
+            isLater = true;
+            home.schedule(this::connectNow, AGAIN_MILLIS, TimeUnit.MILLISECONDS);
+        }
+        return isNow;
+    }
+
+    private void connectNow() {
+        isLater = false;
+        isNow = true;
+        try {
+            peer.drain();
+        } finally {
+            isNow = false;
+        }
     }
 
     /** Those with smaller tickets have ended. With the peer's lock. */

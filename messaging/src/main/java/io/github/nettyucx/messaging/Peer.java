@@ -269,7 +269,7 @@ public final class Peer {
             if (current != null) {
                 execute(loop());
                 return;
-            } else if (outgoing.rests()) {
+            } else if (outgoing.rests() && !asking.needsConnection()) {
                 return;
             } else if (closed || paused && System.nanoTime() - pauseEndNanos < 0) {
                 loss = giveUp(new MessagingException.NodeLost(closed ? "this node has been closed"

@@ -118,6 +118,17 @@ final class Requests {
         }
     }
 
+    /** Whether there is one to that peer. */
+    boolean isOpen(Peer peer) {
+        for (int i = 0; i <= mask; i++) {
+            Pending request = correlations.get(i) > 0 ? pending.get(i) : null;
+            if (request != null && request.peer == peer) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private void watch() {
         boolean goesOn = true;
         try {

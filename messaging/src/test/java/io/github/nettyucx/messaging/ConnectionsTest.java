@@ -20,6 +20,7 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -34,6 +35,9 @@ import static org.junit.jupiter.api.Assertions.fail;
 class ConnectionsTest {
 
     private static final MessageType<String> TEXT = new MessageType<>(1, StringCodec.INSTANCE);
+
+    private static final RequestType<String, String> ASK =
+            new RequestType<>(2, StringCodec.INSTANCE, StringCodec.INSTANCE);
 
     private static final class Told implements NodeListener {
 
@@ -98,6 +102,32 @@ class ConnectionsTest {
             // The one that was closed works as before.
             one.peer(2).send(TEXT, "" + rounds);
             MessagesTest.await("again", () -> received[2].get() == rounds + 1);
+        }
+    }
+
+    /** Whom it has asked does not know where it is. It has nothing to send, and needs a connection nevertheless. */
+    @ParameterizedTest
+    @EnumSource
+    void aNodeThatDoesNotListenGetsItsAnswerThoughItsConnectionWasClosed(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node server = nodes.start(1, builder -> builder.maxConnections(1));
+            var kept = new LinkedBlockingQueue<Responder<String>>();
+            var received = new AtomicInteger();
+            server.onRequest(ASK, (from, request, responder) -> kept.add(responder.detach()));
+            server.onMessage(TEXT, (from, message) -> received.incrementAndGet());
+            CompletableFuture<String> answer = nodes.startClient(2).peer(1).requestAsync(ASK, "?", Duration.ofSeconds(15));
+            Responder<String> responder = kept.take();
+            Node other = nodes.startClient(3);
+            other.peer(1).send(TEXT, "the one connection is for this");
+            MessagesTest.await("the other", () -> received.get() == 1);
+            MessagesTest.await("the limit", () -> server.metrics().connectionsClosed() >= 1);
+            responder.respond("!");
+            assertEquals("!", answer.get(20, TimeUnit.SECONDS));
+            assertEquals(0, server.metrics().undelivered());
+            assertEquals(0, server.metrics().connectionsLost());
+            // The one that has no request under way makes no connection.
+            MessagesTest.await("the limit again", () -> other.metrics().connections() == 0);
+            assertEquals(1, other.metrics().connectionsOpened());
         }
     }
 

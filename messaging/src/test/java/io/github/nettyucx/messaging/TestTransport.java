@@ -36,19 +36,32 @@ enum TestTransport {
             return start(id, builder -> builder);
         }
 
-        @SuppressWarnings("deprecation") // of Netty 4.2
         Node start(int id, UnaryOperator<NodeBuilder> more) {
-            NodeBuilder builder = Node.builder(id).listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
-                    .directory(addresses::get);
+            Node node = start(builder(id).listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)), more);
+            addresses.put(id, node.address());
+            return node;
+        }
+
+        /** One that does not listen. */
+        Node startClient(int id) {
+            return start(builder(id), builder -> builder);
+        }
+
+        private Node start(NodeBuilder builder, UnaryOperator<NodeBuilder> more) {
+            Node node = more.apply(builder).start();
+            nodes.add(node);
+            return node;
+        }
+
+        @SuppressWarnings("deprecation") // of Netty 4.2
+        private NodeBuilder builder(int id) {
+            NodeBuilder builder = Node.builder(id).directory(addresses::get);
             if (transport == NIO) {
                 EventLoopGroup group = new NioEventLoopGroup(1);
                 groups.add(group);
                 builder.transport(group, NioSocketChannel.class, NioServerSocketChannel.class);
             }
-            Node node = more.apply(builder).start();
-            addresses.put(id, node.address());
-            nodes.add(node);
-            return node;
+            return builder;
         }
 
         @Override
