@@ -306,6 +306,11 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
 
     // ------------------------------------------------------------------------------------------- the end
 
+    /** It will {@link #leave}. Any thread may call. */
+    void mustLeave() {
+        leaving = true;
+    }
+
     /** Closes the connection in good order. Any thread may call. */
     void leave() {
         leaving = true;

@@ -18,6 +18,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -307,9 +308,23 @@ public final class Node implements AutoCloseable {
         if (ended) {
             end(connection);
         } else if (connections.size() > settings.maxConnections()) {
-            connections.stream().filter(other -> other != connection && other.isUsable() && !other.isLeaving())
-                    .min(Comparator.comparingLong(Connection::usedNanos)).ifPresent(Connection::leave);
+            // Not with the lock: a connection that ends is told to the application.
+            surplus(connection).forEach(Connection::leave);
         }
+    }
+
+    /** Those that have to go for a new one. Each is chosen once, also if several loops open one at the same time. */
+    private synchronized List<Connection> surplus(Connection opened) {
+        List<Connection> surplus = new ArrayList<>();
+        long staying = connections.stream().filter(other -> !other.isLeaving()).count();
+        for (; staying > settings.maxConnections(); staying--) {
+            Optional<Connection> first = connections.stream()
+                    .filter(other -> other != opened && other.isUsable() && !other.isLeaving())
+                    .min(Comparator.comparingLong(Connection::usedNanos));
+            first.ifPresent(Connection::mustLeave);
+            first.ifPresent(surplus::add);
+        }
+        return surplus;
     }
 
     void closed(Connection connection, boolean inOrder) {
