@@ -27,6 +27,8 @@ final class Fragments implements Exporter.More {
     /** Of a message that must not begin yet: its frames, which are kept until it is whole. */
     private Slot beside;
     private Slot last;
+    /** It counts among the messages that threads have begun. */
+    private boolean isCounted;
 
     /**
      * Begins a message; {@link #next} is called when its first byte is written.
@@ -48,6 +50,7 @@ final class Fragments implements Exporter.More {
         first = Peer.NO_TICKET;
         beside = null;
         last = null;
+        isCounted = false;
         exporter.window(outgoing.ring().memory(), 0, 0, this);
     }
 
@@ -63,6 +66,7 @@ final class Fragments implements Exporter.More {
         if (isFirst) {
             slot = outgoing.reserve(own, length, Outgoing.Part.FIRST, wait, request);
             first = slot.position;
+            isCounted = outgoing.isCounted();
             if (slot.waits) {
                 beside = slot;
                 last = slot;
@@ -107,6 +111,9 @@ final class Fragments implements Exporter.More {
             beside = null;
             outgoing.commitBeside(whole);
         }
+        if (isCounted) {
+            outgoing.ended();
+        }
         return first;
     }
 
@@ -126,7 +133,12 @@ final class Fragments implements Exporter.More {
             Slot last = outgoing.reserveAnyway(own, Frame.HEADER + 8);
             exporter.window(last.memory, last.offset + Frame.HEADER, last.offset + Frame.HEADER + 8, null);
             exporter.putLong(number);
+            // If it is beside the ring the receiver does not know for a while that the message has ended.
+            last.ends = isCounted && last.position == Peer.NO_TICKET;
             outgoing.commit(last, Frame.HEADER + 8, Frame.FRAGMENT_ABORTED, 0);
+            if (isCounted && !last.ends) {
+                outgoing.ended();
+            }
         }
     }
 

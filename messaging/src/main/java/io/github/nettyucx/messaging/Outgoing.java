@@ -4,6 +4,7 @@ package io.github.nettyucx.messaging;
 import io.netty.channel.Channel;
 
 import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -28,6 +29,11 @@ final class Outgoing implements Ring.Span {
 
     /** Of one buffer that is written to a channel. */
     private static final int MAX_SPAN = 64 * 1024;
+    /**
+     * So many messages in fragments threads may have begun at the same time. A receiver takes more of them, for there are those
+     * of event loops as well, one of each.
+     */
+    static final int MAX_BEGUN = Reassembly.MAX_MESSAGES / 2;
     /** After so many bytes others of the loop have their turn. */
     private static final int MAX_TURN = 512 * 1024;
 
@@ -37,6 +43,8 @@ final class Outgoing implements Ring.Span {
     private final Spans spans;
     private final int maxFrame;
     private final AtomicLong fragmented = new AtomicLong();
+    /** Messages in fragments of threads that have not ended. */
+    private final AtomicInteger begun = new AtomicInteger();
     private final Overflow overflow;
 
     // Of the consumer.
@@ -169,12 +177,50 @@ final class Outgoing implements Ring.Span {
     }
 
     private long reserveNow(int length, Part part) {
-        return part == Part.FIRST && isHeldUp() ? Ring.FULL : ring.reserve(length);
+        return part == Part.FIRST ? reserveFirst(length) : ring.reserve(length);
+    }
+
+    private long reserveFirst(int length) {
+        if (isHeldUp()) {
+            return Ring.FULL;
+        }
+        if (node.isLoop()) {
+            // It ends the message before it begins another one.
+            return ring.reserve(length);
+        }
+        int before;
+        do {
+            before = begun.get();
+            if (before >= MAX_BEGUN && !ring.isClosed()) {
+                return Ring.FULL;
+            }
+        } while (!begun.compareAndSet(before, before + 1));
+        long position = ring.reserve(length);
+        if (position < 0) {
+            ended();
+        }
+        return position;
+    }
+
+    /** A message in fragments of a thread has ended: its last frame is in the ring. Any thread may call. */
+    void ended() {
+        if (begun.getAndDecrement() == MAX_BEGUN) {
+            ring.waiters().wakeAll();
+        }
+    }
+
+    /** Whether a message of the calling thread counts among those that may begin. */
+    boolean isCounted() {
+        return !node.isLoop();
     }
 
     /** Whether no message in fragments may begin. It is not looked at for others. */
     private boolean isHeldUp() {
         return peer.isLeaving() && !ring.isClosed();
+    }
+
+    private boolean mayBegin() {
+        return !isHeldUp() && (begun.get() < MAX_BEGUN || ring.isClosed());
     }
 
     private Slot at(Slot slot, long position) {
@@ -205,6 +251,8 @@ final class Outgoing implements Ring.Span {
             if (!wait) {
                 throw new MessagingException.RingFull(part == Part.FIRST && isHeldUp() ? "a message in several parts must not"
                         + " begin now, because the connection to node " + peer.id() + " is being closed"
+                        : part == Part.FIRST && !mayBegin() ? "other threads are in the middle of " + MAX_BEGUN
+                        + " messages in several parts to node " + peer.id()
                         : "there is no room in the ring to node " + peer.id());
             }
             try {
@@ -226,7 +274,7 @@ final class Outgoing implements Ring.Span {
         for (;;) {
             long end = System.nanoTime() + Inbox.STALL_NANOS;
             boolean isLast = !handling || end - deadline >= 0;
-            if (ring.waiters().await(() -> ring.hasRoom(length) && !(part == Part.FIRST && isHeldUp()), true,
+            if (ring.waiters().await(() -> ring.hasRoom(length) && (part != Part.FIRST || mayBegin()), true,
                     isLast ? deadline : end)) {
                 return true;
             }

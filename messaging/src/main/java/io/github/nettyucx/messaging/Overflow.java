@@ -118,6 +118,9 @@ final class Overflow {
             MemorySegment.copy(first.memory, Frame.HEADER, ring.memory(), ring.offset(position) + Frame.HEADER,
                     first.length - Frame.HEADER);
             ring.commit(position, first.length, first.kind, first.type);
+            if (first.ends) {
+                peer.outgoing().ended();
+            }
             frames.poll();
             bytes.addAndGet(-first.length);
         }

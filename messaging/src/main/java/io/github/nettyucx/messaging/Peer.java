@@ -105,8 +105,8 @@ public final class Peer {
     /**
      * The same, but if there is no room no thread waits. Of a message that has to travel in parts that is said of the first.
      *
-     * @throws MessagingException.RingFull if there is no room now, or the message has to travel in parts and the connection is
-     *                                     being closed
+     * @throws MessagingException.RingFull if there is no room now, or the message has to travel in parts and must not begin:
+     *                                     the connection is being closed, or 512 threads are in the middle of one
      */
     public <T> long trySend(MessageType<T> type, T message) {
         return put(Frame.MESSAGE, type.number(), 0, type.codec(), message, false, null);

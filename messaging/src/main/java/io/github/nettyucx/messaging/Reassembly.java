@@ -9,7 +9,7 @@ import io.netty.util.collection.LongObjectMap;
 /** Messages of one connection that come in fragments, until they are complete. Only for its event loop. */
 final class Reassembly {
 
-    /** At the same time: as many threads of the sender as may be in the middle of one. */
+    /** At the same time. A sender has no more: see {@link Outgoing#MAX_BEGUN}. */
     static final int MAX_MESSAGES = 1024;
     /**
      * How much all of them together may have before it has come, in bytes. Beyond that their memory grows as the bytes come,
@@ -76,9 +76,12 @@ final class Reassembly {
             if ((kindAndFirst & Fragments.FIRST) == 0) {
                 return;
             }
-            if (total < length || total > maxMessage + 8L || messages.size() >= MAX_MESSAGES) {
+            if (total < length || total > maxMessage + 8L) {
                 throw new IllegalArgumentException("a message of " + total + " bytes (expected: up to " + maxMessage
                         + ", which is maxMessage of this node)");
+            }
+            if (messages.size() >= MAX_MESSAGES) {
+                throw new IllegalArgumentException("the peer is in the middle of more than " + MAX_MESSAGES + " messages");
             }
             int room = total <= MAX_AHEAD - ahead ? total : 0;
             message = new Message(allocator.directBuffer(room == 0 ? Math.min(total, FIRST_PART) : room, total), total,

@@ -17,5 +17,7 @@ final class Slot {
     int type;
     /** Of the first frame of a message that must not begin yet: the others are with it, and all of them go together. */
     boolean waits;
+    /** Of the last frame of a message of a thread: {@link Outgoing#ended} when it is in the ring. */
+    boolean ends;
     Slot next;
 }

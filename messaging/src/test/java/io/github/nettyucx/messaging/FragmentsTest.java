@@ -8,14 +8,18 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -31,7 +35,7 @@ class FragmentsTest {
             .sendTimeout(Duration.ofMillis(500))
             .option(ChannelOption.SO_RCVBUF, 64 * 1024).option(ChannelOption.SO_SNDBUF, 64 * 1024);
 
-    private static final class Slow implements Codec<Integer> {
+    private static class Slow implements Codec<Integer> {
 
         private final CountDownLatch half = new CountDownLatch(1);
         private final CountDownLatch go = new CountDownLatch(1);
@@ -155,6 +159,90 @@ class FragmentsTest {
                     assertEquals(0, node.metrics().connectionsLost());
                 }
             }
+        }
+    }
+
+    /** A receiver has a limit for such messages, and would not go on with the connection. */
+    @ParameterizedTest
+    @EnumSource
+    void moreThreadsThanMayBeInTheMiddleOfAMessageWait(TestTransport transport) throws Exception {
+        int threads = Reassembly.MAX_MESSAGES + 276;
+        int length = 70 * 1024;
+        var go = new CountDownLatch(1);
+        var begun = new AtomicInteger();
+        var codec = new Slow() {
+            @Override
+            public void write(Integer length, Exporter out) {
+                out.putByte(0);
+                // Its first frame has room, and is not complete.
+                begun.incrementAndGet();
+                try {
+                    go.await();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+                for (int i = 1; i < length; i++) {
+                    out.putByte(i);
+                }
+            }
+        };
+        var type = new MessageType<>(3, codec);
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            // It has room for the first frames of all.
+            Node one = nodes.start(1, builder -> builder.ringCapacity(128 * 1024 * 1024));
+            Node two = nodes.start(2);
+            var received = new AtomicInteger();
+            two.onMessage(type, (from, message) -> received.addAndGet(message));
+            Peer peer = one.peer(2);
+            var failure = new AtomicReference<Throwable>();
+            List<Thread> all = new ArrayList<>();
+            for (int i = 0; i < threads; i++) {
+                all.add(Thread.ofVirtual().start(() -> {
+                    try {
+                        peer.send(type, length);
+                    } catch (Throwable e) {
+                        failure.compareAndSet(null, e);
+                    }
+                }));
+            }
+            MessagesTest.await("each has begun or waits",
+                    () -> begun.get() + peer.outgoing().ring().waiters().parked() == threads);
+            go.countDown();
+            for (Thread thread : all) {
+                thread.join();
+            }
+            assertNull(failure.get());
+            MessagesTest.await("all", () -> received.get() == threads * length || one.metrics().connectionsLost() > 0);
+            assertEquals(threads * length, received.get());
+            assertEquals(0, one.metrics().connectionsLost());
+            assertEquals(0, one.metrics().undelivered());
+        } finally {
+            go.countDown();
+        }
+    }
+
+    /** It ends when its last frame is there; then others begin in its place. */
+    @ParameterizedTest
+    @EnumSource
+    void aMessageThatIsGivenUpMakesRoomForAnother(TestTransport transport) throws Exception {
+        var failing = new MessageType<>(3, new Slow() {
+            @Override
+            public void write(Integer length, Exporter out) {
+                out.putByte(0);
+                throw new IllegalStateException("the codec's");
+            }
+        });
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = nodes.start(1, builder -> builder.ringCapacity(64 * 1024));
+            var received = new LinkedBlockingQueue<String>();
+            nodes.start(2).onMessage(TEXT, (from, message) -> received.add(message));
+            for (int i = 0; i < Reassembly.MAX_MESSAGES; i++) {
+                assertThrows(IllegalStateException.class, () -> one.peer(2).send(failing, 70 * 1024));
+            }
+            String text = "x".repeat(70 * 1024);
+            one.peer(2).send(TEXT, text);
+            assertEquals(text, received.poll(10, TimeUnit.SECONDS));
+            assertEquals(0, one.metrics().connectionsLost());
         }
     }
 
