@@ -34,7 +34,6 @@ final class ServerOpening extends Opening {
     private static final String ORDINARY_CLIENT = "the client is an ordinary one";
 
     private final ServingLinks links;
-    private final UcxPlainPeers plainPeers;
     /** Whether the client cannot be one of this transport. */
     private final boolean ordinary;
     private Future<?> grace;
@@ -43,8 +42,7 @@ final class ServerOpening extends Opening {
         super(channel, loop);
         this.socket = socket;
         links = loop.servingLinks(socket, length -> NativeBuffers.allocate(channel.alloc(), length), channel.traffic());
-        plainPeers = channel.config().plainPeersOrDefault();
-        ordinary = plainPeers == UcxPlainPeers.NEIGHBOURS
+        ordinary = plainPeers() == UcxPlainPeers.NEIGHBOURS
                 && !Neighbours.mayAsk(channel.remote, channel.local, ConfiguredDefaults.NETWORKS);
     }
 
@@ -62,9 +60,14 @@ final class ServerOpening extends Opening {
         }
     }
 
+    /** As it is when it is needed: the channel's {@code initChannel}, which can set it or a secret, comes after the start. */
+    private UcxPlainPeers plainPeers() {
+        return channel.config().plainPeersOrDefault();
+    }
+
     /** Whether a client that says nothing is served. */
     private boolean servesSilent() {
-        return plainPeers == UcxPlainPeers.ALL || plainPeers == UcxPlainPeers.NEIGHBOURS;
+        return plainPeers() == UcxPlainPeers.ALL || plainPeers() == UcxPlainPeers.NEIGHBOURS;
     }
 
     private void boundBy(String missing) {
@@ -77,7 +80,7 @@ final class ServerOpening extends Opening {
     private void graceOver() {
         // A loop that is late may not have looked yet.
         socketReady(Epoll.IN);
-        if (!isOver() && !hasSpoken()) {
+        if (!isOver() && !hasSpoken() && servesSilent()) {
             openSilent();
         }
     }
@@ -134,7 +137,7 @@ final class ServerOpening extends Opening {
     }
 
     private void plain() {
-        if (plainPeers == UcxPlainPeers.REFUSE) {
+        if (plainPeers() == UcxPlainPeers.REFUSE) {
             failed(new HandshakeException(HandshakeFailure.PLAIN_REFUSED, "the client's first bytes are no handshake of"
                     + " this transport, and ordinary clients are refused here; see UcxChannelOption.PLAIN_PEERS"));
         } else {
@@ -145,7 +148,7 @@ final class ServerOpening extends Opening {
     @Override
     void ended() {
         if (handshake == null && (servesSilent()
-                || plainPeers == UcxPlainPeers.SPEAKING && hasSpoken())) {
+                || plainPeers() == UcxPlainPeers.SPEAKING && hasSpoken())) {
             // A client that has said all that it wants to, which may be nothing.
             openPlain(ORDINARY_CLIENT);
         } else {

@@ -7,12 +7,14 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -184,5 +186,31 @@ class SharedSecretTest {
             ordinary.getOutputStream().write(bytes("hello"));
             served.awaitText("hello");
         }
+    }
+
+    /** Neither option is there yet when the channel is registered. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void soTheyAreWhenAnInitializerSaysIt(boolean bySecret) throws Exception {
+        UcxServerSocketChannel server = peers.listen(peers.server(() -> child)
+                .childHandler(new ChannelInitializer<UcxSocketChannel>() {
+                    @Override
+                    protected void initChannel(UcxSocketChannel channel) {
+                        if (bySecret) {
+                            channel.config().setOption(UcxChannelOption.SHARED_SECRET, SECRET);
+                        } else {
+                            channel.config().setOption(UcxChannelOption.PLAIN_PEERS, UcxPlainPeers.REFUSE);
+                        }
+                        channel.pipeline().addLast(child);
+                    }
+                }));
+        try (Socket ordinary = new Socket(server.localAddress().getAddress(), server.localAddress().getPort())) {
+            ordinary.setSoTimeout(TIMEOUT_MILLIS);
+            ordinary.getOutputStream().write(bytes("hello"));
+            assertEquals(-1, ordinary.getInputStream().read());
+        }
+        assertEquals(1, awaitFailure().handshakesFailed(HandshakeFailure.PLAIN_REFUSED));
+        child.awaitInactive();
+        assertFalse(child.isConnected());
     }
 }
