@@ -180,6 +180,7 @@ public final class OddApplication {
             case "local" -> echo(group, new ServerBootstrap().group(group).channel(LocalServerChannel.class),
                     new Bootstrap().group(group).channel(LocalChannel.class), new LocalAddress("odd"));
             case "by-hand" -> byHand(group);
+            case "class-of-channel" -> classOfChannel(group);
             case "handle" -> Own42.register(group);
             case "epoll-domain" -> echo(group, new ServerBootstrap().group(group)
                     .channel(EpollServerDomainSocketChannel.class), new Bootstrap().group(group)
@@ -267,6 +268,24 @@ public final class OddApplication {
         channel.writeAndFlush(Unpooled.copiedBuffer("odd", StandardCharsets.US_ASCII)).sync();
         System.out.println("answer " + answers.poll(SECONDS, TimeUnit.SECONDS));
         System.out.println(channel.getClass().getSimpleName() + " of the client");
+    }
+
+    /** As a proxy does it, to a server that is none of Netty's. */
+    private void classOfChannel(EventLoopGroup group) throws Exception {
+        Channel listening = new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
+                .childHandler(new Echo()).bind(loopback()).sync().channel();
+        Channel other = new Bootstrap().group(group).channel(NioSocketChannel.class)
+                .handler(new ChannelInboundHandlerAdapter()).connect(listening.localAddress()).sync().channel();
+        try (java.net.ServerSocket ordinary = new java.net.ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Channel channel = new Bootstrap().group(group).channel(other.getClass()).handler(new Answer())
+                    .connect(ordinary.getLocalSocketAddress()).sync().channel();
+            channel.writeAndFlush(Unpooled.copiedBuffer("odd", StandardCharsets.US_ASCII)).sync();
+            try (java.net.Socket accepted = ordinary.accept()) {
+                accepted.getOutputStream().write(accepted.getInputStream().readNBytes(3));
+                System.out.println("answer " + answers.poll(SECONDS, TimeUnit.SECONDS));
+            }
+            System.out.println(channel.getClass().getSimpleName() + " of the client");
+        }
     }
 
     /** Two servers at one port, as the kernel allows it, and what else epoll has. */

@@ -86,7 +86,7 @@ final class Channels {
     }
 
     /**
-     * Another channel in the place of this one, which is not needed then.
+     * Another channel in the place of this one, which is not needed then; or this one, if it is the transport's.
      *
      * @return {@code null} if nothing was to be taken over
      * @throws LeftAsItWas if the channel is not replaced although its loops are
@@ -94,6 +94,11 @@ final class Channels {
     Channel replacement(Channel made, Object factory, AbstractBootstrap<?, ?> bootstrap) throws LeftAsItWas {
         if (!areTaken(bootstrap)) {
             return null;
+        }
+        if (isOurs(made)) {
+            // Named by the class of a channel that has been taken over, as proxies do: what it is to expect is the agent's.
+            expectPeers(made);
+            return made;
         }
         String name = made.getClass().getName();
         Kind kind = name.startsWith(root) ? KINDS.get(name.substring(root.length())) : null;
@@ -115,6 +120,11 @@ final class Channels {
             copyOptions(made, replacement);
         }
         return replacement;
+    }
+
+    private static boolean isOurs(Channel made) {
+        Class<?> type = made.getClass();
+        return type == UcxSocketChannel.class || type == UcxServerSocketChannel.class || type == UcxDatagramChannel.class;
     }
 
     private static boolean areTaken(AbstractBootstrap<?, ?> bootstrap) {

@@ -17,10 +17,11 @@ import java.util.regex.Pattern;
 /** Which release a copy of Netty is of, as far as it tells. */
 final class NettyRelease {
 
-    /** The oldest that is known to have all that the transport needs. */
+    /** The oldest of 4.1 and of 4.2 that are known to have all that the transport needs. */
     private static final int MAJOR = 4;
-    private static final int MINOR = 1;
-    private static final int PATCH = 100;
+    private static final int PATCH_OF_1 = 100;
+    /** From here on handles are told of their registration, and the loop asks whether it is to tell its active time. */
+    private static final int PATCH_OF_2 = 7;
 
     private static final Pattern RELEASE = Pattern.compile("(\\d+)\\.(\\d+)\\.(\\d+)\\D.*");
     /** Which copies under other names may still have in the names of their files. */
@@ -41,15 +42,22 @@ final class NettyRelease {
         if (!matcher.matches()) {
             return null;
         }
-        int major = Integer.parseInt(matcher.group(1));
-        int minor = Integer.parseInt(matcher.group(2));
-        int patch = Integer.parseInt(matcher.group(3));
-        boolean good = major == MAJOR && (minor > MINOR || minor == MINOR && patch >= PATCH);
-        return good ? null : tooOld(version);
+        return isGood(Integer.parseInt(matcher.group(1)), Integer.parseInt(matcher.group(2)),
+                Integer.parseInt(matcher.group(3))) ? null : tooOld(version);
+    }
+
+    private static boolean isGood(int major, int minor, int patch) {
+        return major == MAJOR && switch (minor) {
+            case 0 -> false;
+            case 1 -> patch >= PATCH_OF_1;
+            case 2 -> patch >= PATCH_OF_2;
+            default -> true;
+        };
     }
 
     private static String tooOld(String version) {
-        return "it is " + version + "; expected Netty " + MAJOR + '.' + MINOR + '.' + PATCH + " or later";
+        return "it is " + version + "; expected Netty " + MAJOR + ".1." + PATCH_OF_1 + " or later, or " + MAJOR + ".2."
+                + PATCH_OF_2 + " or later";
     }
 
     /**

@@ -94,7 +94,9 @@ public final class Takeover extends Hooks {
         try {
             Channel replacement = channels.replacement(made, factory, bootstrap);
             if (replacement != null) {
-                made.unsafe().closeForcibly();
+                if (replacement != made) {
+                    made.unsafe().closeForcibly();
+                }
                 return replacement;
             }
         } catch (LeftAsItWas e) {
