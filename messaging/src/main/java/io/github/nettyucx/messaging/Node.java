@@ -18,7 +18,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -280,13 +279,13 @@ public final class Node implements AutoCloseable {
             peer.unreachable(new MessagingException("this node's directory has no address of node " + peer.id()));
             return;
         }
-        client.clone(loop).handler(new ChannelInitializer<>() {
+        client.clone(loop).option(ChannelOption.CONNECT_TIMEOUT_MILLIS, connectMillis(peer)).handler(new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) {
                 clientHandlers.accept(channel);
                 channel.pipeline().addLast(new Connection(Node.this, peer));
             }
-        }).option(ChannelOption.CONNECT_TIMEOUT_MILLIS, connectMillis(peer)).connect(address).addListener((ChannelFuture future) -> {
+        }).connect(address).addListener((ChannelFuture future) -> {
             // A channel that has been connected tells by its end if it comes to nothing.
             if (!future.isSuccess()) {
                 peer.unreachable(future.cause());
@@ -318,11 +317,11 @@ public final class Node implements AutoCloseable {
         List<Connection> surplus = new ArrayList<>();
         long staying = connections.stream().filter(other -> !other.isLeaving()).count();
         for (; staying > settings.maxConnections(); staying--) {
-            Optional<Connection> first = connections.stream()
-                    .filter(other -> other != opened && other.isUsable() && !other.isLeaving())
-                    .min(Comparator.comparingLong(Connection::usedNanos));
-            first.ifPresent(Connection::mustLeave);
-            first.ifPresent(surplus::add);
+            connections.stream().filter(other -> other != opened && other.isUsable() && !other.isLeaving())
+                    .min(Comparator.comparingLong(Connection::usedNanos)).ifPresent(oldest -> {
+                        oldest.mustLeave();
+                        surplus.add(oldest);
+                    });
         }
         return surplus;
     }

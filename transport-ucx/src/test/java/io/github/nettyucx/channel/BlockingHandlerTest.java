@@ -99,7 +99,7 @@ class BlockingHandlerTest {
                     @Override
                     public void channelRead(ChannelHandlerContext context, Object message) throws InterruptedException {
                         turn.set(engine.turn());
-                        // The handler is slow.
+                        // What is tested: a handler that takes long. Nothing waits for something in this way.
                         Thread.sleep(SLOW_MILLIS);
                         context.writeAndFlush(message);
                     }
