@@ -56,10 +56,7 @@ class MessagingTest {
             var samples = new ArrayList<Sample>();
             for (var node : nodes) {
                 node.warmUp();
-                samples.add(node.measure());
-            }
-            for (var sample : samples) {
-                assertTrue(sample.operations() > 0, samples.toString());
+                samples.add(anyReceived(node));
             }
             var together = AllToAll.together(scenario, samples);
             assertEquals(samples.stream().mapToLong(Sample::operations).sum(), together.operations());
@@ -71,6 +68,16 @@ class MessagingTest {
             }
         } finally {
             nodes.forEach(AllToAllNode::close);
+        }
+    }
+
+    /** Where more threads send than there are processors, a node may get none for the whole of a measurement. */
+    private static Sample anyReceived(AllToAllNode node) throws InterruptedException {
+        while (true) {
+            var sample = node.measure();
+            if (sample.operations() > 0) {
+                return sample;
+            }
         }
     }
 
