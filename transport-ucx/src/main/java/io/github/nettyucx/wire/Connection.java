@@ -11,6 +11,7 @@ import io.netty.util.IllegalReferenceCountException;
 import java.io.IOException;
 import java.net.SocketException;
 import java.nio.channels.ClosedChannelException;
+import java.util.function.Supplier;
 
 /**
  * The two directions of a byte stream over the messages of a link, which is a UCX endpoint that other connections use
@@ -252,7 +253,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
 
     /** The same for good, and nobody has to do with the peer's memory any more: all that is left is to end the output. */
     public void leave() {
-        endMemory(new ClosedChannelException());
+        endMemory(ClosedChannelException::new);
         discardInput();
     }
 
@@ -377,7 +378,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         // Before what is in flight is given up: who waits for that has to learn that it is in vain.
         listener.outputReady();
         outbound.abandon();
-        endMemory(new SocketException("Connection reset by peer"));
+        endMemory(() -> new SocketException("Connection reset by peer"));
         if (finishing) {
             listener.outputAcknowledged();
         }
@@ -398,13 +399,14 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         outbound.abandon();
         inbound.fail(0);
         inbound.cutIncomplete(stash);
-        endMemory(cause);
+        endMemory(() -> cause);
         listener.connectionFailed(cause);
     }
 
-    private void endMemory(IOException cause) {
+    /** @param cause made only if it is needed: most connections have nothing to do with memory, and all end */
+    private void endMemory(Supplier<IOException> cause) {
         if (memory != null) {
-            memory.ended(cause);
+            memory.ended(cause.get());
         }
     }
 
@@ -429,7 +431,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
             port.unregister(channelId);
             outbound.abandon();
             inbound.discard();
-            endMemory(new ClosedChannelException());
+            endMemory(ClosedChannelException::new);
         }
     }
 }
