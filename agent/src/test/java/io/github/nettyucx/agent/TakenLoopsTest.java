@@ -77,4 +77,20 @@ class TakenLoopsTest {
                 .count(), output);
         assertSays(output, "ended true");
     }
+
+    /** On one of its own: it would keep the only carrier from all other virtual threads. */
+    @ParameterizedTest
+    @CsvSource({"4.1, factory, TakenEventLoop", "4.1, executor, TakenEventLoop", "4.2, factory, TakenIoEventLoop",
+            "4.2, executor, TakenIoEventLoop"})
+    void aLoopRunsOnAPlatformThread(String netty, String what, String loop) throws Exception {
+        String output = ApplicationProcess.of(VirtualThreads.class, what).onNetty(netty)
+                .with("--enable-native-access=ALL-UNNAMED", "-Djdk.virtualThreadScheduler.parallelism=1",
+                        "-Djdk.virtualThreadScheduler.maxPoolSize=1").withAgent("").run();
+        assertSays(output, loop + " on own-0, virtual false, daemon true");
+        assertSays(output, "another ran true");
+        if (what.equals("executor")) {
+            assertSays(output, "interrupted true, executor ended false");
+        }
+        assertSays(output, "executor ended true");
+    }
 }

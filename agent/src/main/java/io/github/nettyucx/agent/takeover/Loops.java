@@ -34,7 +34,7 @@ final class Loops {
     EventLoop loop(EventLoopGroup group, Executor executor, Object[] arguments) throws LeftAsItWas {
         requireNettysOwn(group.getClass());
         if (executor instanceof ThreadPerTaskExecutor) {
-            return loop(group, executor, arguments, taken -> original(group, executor, arguments));
+            return loop(group, new PlatformThreads(executor), arguments, taken -> original(group, executor, arguments));
         }
         PairThreads threads = new PairThreads(executor);
         return loop(group, threads, arguments, taken -> original(group, threads.beside(taken), arguments));

@@ -36,7 +36,7 @@ final class PairThreads implements Executor {
     public void execute(Runnable loop) {
         executor.execute(() -> {
             begin();
-            loop.run();
+            PlatformThreads.run(loop);
         });
     }
 
