@@ -18,12 +18,7 @@ import io.netty.channel.ReflectiveChannelFactory;
 
 import java.lang.reflect.Method;
 import java.net.ProtocolFamily;
-import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /** Channels of the transport's in the place of those that applications have their bootstraps make. */
@@ -76,8 +71,7 @@ final class Channels {
 
     private final String root;
     private final Families families;
-    /** What options a channel of a class has that nobody has touched. */
-    private final Map<Class<?>, Map<ChannelOption<?>, Object>> untouched = new ConcurrentHashMap<>();
+    private final FactoryOptions factoryOptions = new FactoryOptions();
 
     /** @param root the package that is {@code io.netty} in this copy */
     Channels(String root) {
@@ -114,11 +108,10 @@ final class Channels {
             requireAccepted(server.config().childHandler(), Kind.SOCKET);
         }
         boolean isUntouched = factory instanceof ReflectiveChannelFactory;
+        Map<ChannelOption<?>, Object> options = isUntouched ? Map.of() : factoryOptions.setOn(made);
         Channel replacement = kind.maker.apply(isUntouched || kind == Kind.SOCKET ? null : families.chosen(made));
         expectPeers(replacement);
-        if (!isUntouched) {
-            copyOptions(made, replacement);
-        }
+        FactoryOptions.copy(options, made, replacement);
         return replacement;
     }
 
@@ -183,45 +176,5 @@ final class Channels {
         } else if (channel instanceof UcxServerSocketChannel && System.getProperty(PLAIN_PEERS_PROPERTY) == null) {
             channel.config().setOption(UcxChannelOption.PLAIN_PEERS, UcxPlainPeers.NEIGHBOURS);
         }
-    }
-
-    /**
-     * A factory of the application's own may have set some. The two water marks are copied together, since each has its
-     * bound in the other, and the order of options is left to chance.
-     */
-    @SuppressWarnings("deprecation")
-    private void copyOptions(Channel from, Channel to) {
-        Map<ChannelOption<?>, Object> usual = untouched.computeIfAbsent(from.getClass(), Channels::optionsOfAnother);
-        Set<ChannelOption<?>> known = new HashSet<>(to.config().getOptions().keySet());
-        known.removeAll(List.of(ChannelOption.WRITE_BUFFER_HIGH_WATER_MARK, ChannelOption.WRITE_BUFFER_LOW_WATER_MARK));
-        from.config().getOptions().forEach((option, value) -> {
-            if (value != null && known.contains(option) && !Objects.equals(value, usual.get(option))) {
-                set(to, option, value);
-            }
-        });
-    }
-
-    @SuppressWarnings("unchecked")
-    private static <T> void set(Channel channel, ChannelOption<T> option, Object value) {
-        channel.config().setOption(option, (T) value);
-    }
-
-    /** @return empty if there is none: then all options are taken for touched */
-    private static Map<ChannelOption<?>, Object> optionsOfAnother(Class<?> type) {
-        try {
-            Channel another = (Channel) type.getConstructor().newInstance();
-            try {
-                return Map.copyOf(withoutNull(another.config().getOptions()));
-            } finally {
-                another.unsafe().closeForcibly();
-            }
-        } catch (ReflectiveOperationException e) {
-            return Map.of();
-        }
-    }
-
-    private static Map<ChannelOption<?>, Object> withoutNull(Map<ChannelOption<?>, Object> options) {
-        options.values().removeIf(Objects::isNull);
-        return options;
     }
 }
