@@ -59,4 +59,12 @@ class ChannelOptionsTest {
     void datagramsOfAFactoryAreNotLooped(String netty) throws Exception {
         assertSays(run("nio-datagrams", netty), "loop disabled true");
     }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"4.1", "4.2"})
+    void aSubclassOfNettysFactoryIsOneOfTheApplications(String netty) throws Exception {
+        String output = run("nio-subclass", netty);
+        assertSays(output, "UcxSocketChannel");
+        assertSays(output, "linger 7");
+    }
 }

@@ -8,6 +8,7 @@ import io.netty.channel.ChannelFactory;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.ReflectiveChannelFactory;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollChannelOption;
@@ -69,6 +70,8 @@ public final class OptionApplication {
                         with(new NioDatagramChannel(), NioChannelOption.of(StandardSocketOptions.IP_MULTICAST_LOOP), false)));
                 System.out.println("loop disabled " + channel.config().getOption(ChannelOption.IP_MULTICAST_LOOP_DISABLED));
             }
+            case "nio-subclass" -> System.out.println("linger " + register(new Bootstrap().group(group)
+                    .channelFactory(new LingeringFactory())).config().getOption(ChannelOption.SO_LINGER));
             default -> throw new IllegalArgumentException(what);
         }
         System.out.println("ended " + group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS).await(2 * SECONDS,
@@ -104,6 +107,19 @@ public final class OptionApplication {
             throw new IllegalStateException(made + " does not know " + option);
         }
         return made;
+    }
+
+    /** Has the class's channels, and something for each of them. */
+    private static final class LingeringFactory extends ReflectiveChannelFactory<NioSocketChannel> {
+
+        LingeringFactory() {
+            super(NioSocketChannel.class);
+        }
+
+        @Override
+        public NioSocketChannel newChannel() {
+            return with(super.newChannel(), ChannelOption.SO_LINGER, 7);
+        }
     }
 
     private static InetSocketAddress loopback() {

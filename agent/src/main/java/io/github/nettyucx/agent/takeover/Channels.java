@@ -107,7 +107,7 @@ final class Channels {
         if (bootstrap instanceof ServerBootstrap server) {
             requireAccepted(server.config().childHandler(), Kind.SOCKET);
         }
-        boolean isUntouched = factory instanceof ReflectiveChannelFactory;
+        boolean isUntouched = factory.getClass() == ReflectiveChannelFactory.class;
         Map<ChannelOption<?>, Object> options = isUntouched ? Map.of() : factoryOptions.setOn(made);
         Channel replacement = kind.maker.apply(isUntouched || kind == Kind.SOCKET ? null : families.chosen(made));
         expectPeers(replacement);
