@@ -6,11 +6,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-/** The options of the transports that the agent replaces have their effect. */
+/** The options of the transports that the agent replaces have their effect, or the channel stays as it was. */
 @Timeout(180)
 class ChannelOptionsTest {
 
@@ -66,5 +67,34 @@ class ChannelOptionsTest {
         String output = run("nio-subclass", netty);
         assertSays(output, "UcxSocketChannel");
         assertSays(output, "linger 7");
+    }
+
+    // ------------------------------------------------------------------------------------------- needed
+
+    /** The transport's channels have nothing in their place. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            "freebind | EpollServerSocketChannel at /192\\.0\\.2\\.7:\\d+ | IP_FREEBIND",
+            "freebind-of-factory | EpollServerSocketChannel at /192\\.0\\.2\\.7:\\d+ | IP_FREEBIND",
+            "original-destination | EpollDatagramChannel | IP_RECVORIGDSTADDR",
+            "transparent | EpollSocketChannel | IP_TRANSPARENT",
+            "signed-children | EpollServerSocketChannel | TCP_MD5SIG"})
+    void channelsThatNeedAnOptionOfEpollStayAsTheyWere(String what, String channel, String option) throws Exception {
+        for (String netty : new String[] {"oldest", "4.1", "4.2"}) {
+            String output = run(what, netty);
+            assertTrue(output.lines().anyMatch(line -> line.matches(channel)), output);
+            String reason = "channels with the option " + option;
+            assertEquals(1, output.lines().filter(line -> line.endsWith("(said once): " + reason)).count(), output);
+            assertEquals(1, output.lines().filter(line -> line.contains("left as it was: ") && line.contains(reason)).count(),
+                    output);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"not-transparent", "nio-transparent"})
+    void channelsThatGoWithoutItInAnyCaseAreTakenOver(String what) throws Exception {
+        String output = run(what, "4.1");
+        assertSays(output, "UcxSocketChannel");
+        assertTaken(output);
     }
 }

@@ -12,6 +12,7 @@ import io.netty.channel.ReflectiveChannelFactory;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollChannelOption;
+import io.netty.channel.epoll.EpollDatagramChannel;
 import io.netty.channel.epoll.EpollEventLoopGroup;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
@@ -26,6 +27,8 @@ import java.lang.reflect.Method;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -36,6 +39,8 @@ import static jdk.net.ExtendedSocketOptions.TCP_KEEPINTERVAL;
 /** Sets options of the transports that the agent replaces, each in the way that the argument names. */
 public final class OptionApplication {
 
+    /** Of the range for documentation: no machine has it. */
+    private static final String NOBODYS = "192.0.2.7";
     private static final int SECONDS = 15;
 
     private OptionApplication() {
@@ -72,6 +77,8 @@ public final class OptionApplication {
             }
             case "nio-subclass" -> System.out.println("linger " + register(new Bootstrap().group(group)
                     .channelFactory(new LingeringFactory())).config().getOption(ChannelOption.SO_LINGER));
+            case "nio-transparent" -> register(new Bootstrap().group(group).channel(NioSocketChannel.class)
+                    .option(EpollChannelOption.IP_TRANSPARENT, true));
             default -> throw new IllegalArgumentException(what);
         }
         System.out.println("ended " + group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS).await(2 * SECONDS,
@@ -95,6 +102,23 @@ public final class OptionApplication {
                     with(made, EpollChannelOption.TCP_USER_TIMEOUT, 20_000);
                     return with(made, EpollChannelOption.TCP_KEEPCNT, 4);
                 });
+                case "freebind" -> bind(server(group).channel(EpollServerSocketChannel.class)
+                        .option(EpollChannelOption.IP_FREEBIND, true));
+                case "freebind-of-factory" -> bind(server(group).channelFactory((ChannelFactory<ServerChannel>) () ->
+                        with(new EpollServerSocketChannel(), EpollChannelOption.IP_FREEBIND, true)));
+                case "original-destination" -> register(new Bootstrap().group(group).channel(EpollDatagramChannel.class)
+                        .option(EpollChannelOption.IP_RECVORIGDSTADDR, true));
+                case "transparent" -> register(new Bootstrap().group(group).channel(EpollSocketChannel.class)
+                        .option(EpollChannelOption.IP_TRANSPARENT, true));
+                case "not-transparent" -> register(new Bootstrap().group(group).channel(EpollSocketChannel.class)
+                        .option(EpollChannelOption.IP_TRANSPARENT, false));
+                case "signed-children" -> {
+                    InetAddress peer = InetAddress.getByName(NOBODYS);
+                    System.out.println(server(group).channel(EpollServerSocketChannel.class)
+                            .childOption(EpollChannelOption.TCP_MD5SIG,
+                                    Map.of(peer, "a key".getBytes(StandardCharsets.US_ASCII)))
+                            .bind(loopback()).sync().channel().getClass().getSimpleName());
+                }
                 default -> throw new IllegalArgumentException(what);
             }
             System.out.println("ended " + group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS).await(2 * SECONDS,
@@ -153,5 +177,10 @@ public final class OptionApplication {
         Field values = socketOptions.getClass().getDeclaredField("values");
         values.setAccessible(true);
         System.out.println("options " + values.get(socketOptions));
+    }
+
+    private static void bind(ServerBootstrap server) throws Exception {
+        Channel bound = server.bind(NOBODYS, 0).await().channel();
+        System.out.println(bound.getClass().getSimpleName() + " at " + bound.localAddress());
     }
 }

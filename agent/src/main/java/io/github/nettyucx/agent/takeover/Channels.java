@@ -109,6 +109,7 @@ final class Channels {
         }
         boolean isUntouched = factory.getClass() == ReflectiveChannelFactory.class;
         Map<ChannelOption<?>, Object> options = isUntouched ? Map.of() : factoryOptions.setOn(made);
+        NeededOptions.requireNone(made, bootstrap, options);
         Channel replacement = kind.maker.apply(isUntouched || kind == Kind.SOCKET ? null : families.chosen(made));
         expectPeers(replacement);
         FactoryOptions.copy(options, made, replacement);
