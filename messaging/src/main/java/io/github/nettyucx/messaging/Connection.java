@@ -15,9 +15,6 @@ import java.util.concurrent.TimeUnit;
 final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Source {
 
     private static final int HELLO_MILLIS = 10_000;
-    private static final long GOODBYE_SECONDS = 10;
-    /** So long the peer's goodbye is left without an answer for a message of which nothing comes. */
-    private static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(GOODBYE_SECONDS) / 2;
     private static final long ACK_MILLIS = 10;
     /** What has been received is acknowledged at once when it is as much, in bytes. */
     private static final int ACK_BYTES = 256 * 1024;
@@ -34,6 +31,9 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
     }
 
     private final Node node;
+    private final long goodbyeNanos;
+    /** So long the peer's goodbye is left without an answer for a message of which nothing comes. */
+    private final long stallNanos;
     /** Whom we have connected to, or {@code null} if we were connected to. */
     private final Peer dialed;
     private final Importer importer = new Importer();
@@ -54,7 +54,12 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
     /** Of the messages in the middle, when the peer was seen to wait for them. */
     private long progress = -1;
     private long progressNanos;
+    private boolean wasBeingSent;
     private boolean looksAgain;
+    /** Nothing is read. Written with the inbox's lock. */
+    private volatile boolean paused;
+    /** It is going to be looked at whether nothing is read still. */
+    private boolean looksAtPause;
 
     // What comes in. Positions count from the connection's first message.
     private long received;
@@ -69,9 +74,13 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
     private volatile long acknowledged;
 
     private volatile long usedNanos = System.nanoTime();
+    /** When the peer has last shown that it lives, by an acknowledgement if by nothing else. */
+    private long heardNanos = usedNanos;
 
     Connection(Node node, Peer dialed) {
         this.node = node;
+        goodbyeNanos = node.settings().goodbyeNanos();
+        stallNanos = goodbyeNanos / 2;
         this.dialed = dialed;
     }
 
@@ -143,10 +152,28 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         return usedNanos;
     }
 
+    /**
+     * Whether something is under way over it, in either direction: what was sent is not acknowledged, or nothing is read. Any
+     * thread may call; on another one than the loop it is a guess.
+     */
+    boolean isBusy() {
+        long sent = sentUpTo < 0 ? peer.outgoing().taken() : sentUpTo;
+        return paused || sentFrom >= 0 && acknowledged < sent;
+    }
+
     @Override
     public void pauseReading(boolean paused) {
+        this.paused = paused;
+        if (!paused) {
+            // What has come meanwhile is about to be read.
+            used();
+        }
         try {
             channel.config().setAutoRead(!paused);
+            if (paused && !looksAtPause) {
+                looksAtPause = true;
+                loop.schedule(this::showLife, goodbyeNanos / 4, TimeUnit.NANOSECONDS);
+            }
         } catch (RejectedExecutionException e) {
             // Its loop has ended, and a pool still handles what was read before.
             Node.LOGGER.debug("Nothing more is read from {}.", channel, e);
@@ -285,6 +312,20 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         }
     }
 
+    /**
+     * Who does not read a goodbye cannot answer it. So that the peer waits nevertheless, it is told again what it knows already,
+     * for as long as nothing is read.
+     */
+    private void showLife() {
+        // It needs to know nothing more when it has been told that this was all.
+        looksAtPause = paused && channel.isActive() && (state == State.READY || !isLastRead);
+        if (looksAtPause) {
+            control(Frame.ACK, acknowledgedToPeer);
+            channel.flush();
+            loop.schedule(this::showLife, goodbyeNanos / 4, TimeUnit.NANOSECONDS);
+        }
+    }
+
     private void control(int kind, long value) {
         boolean valued = kind == Frame.ACK;
         ByteBuf frame = channel.alloc().directBuffer(16);
@@ -300,6 +341,7 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         if (sentFrom < 0 || complete < 0 || complete > sent - sentFrom) {
             throw new IllegalArgumentException("ACK of " + complete + " bytes, which were not sent");
         }
+        heardNanos = System.nanoTime();
         acknowledged = sentFrom + complete;
         peer.acknowledged(acknowledged);
     }
@@ -336,7 +378,7 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         }
         state = State.LEAVING;
         peer.abandon(this);
-        limitGoodbye(TimeUnit.SECONDS.toNanos(GOODBYE_SECONDS));
+        limitGoodbye(goodbyeNanos);
         // What has come for the peer in the meantime takes another connection.
         peer.drainSoon();
         acknowledge();
@@ -346,7 +388,8 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
 
     /**
      * Whether the peer waits for messages of which nothing has come for long, because a codec is slow for example. The peer
-     * sends nothing meanwhile. Then they are given up, and their senders are told.
+     * sends nothing meanwhile. Then they are given up, and their senders are told. The time begins anew when the channel has
+     * sent what it had of them: before, it was the peer that took nothing, and a thread that waits for room has to wake up.
      */
     private boolean isStalled() {
         if (!isLastRead) {
@@ -354,11 +397,13 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         }
         long now = System.nanoTime();
         long seen = peer.outgoing().progress();
-        if (seen != progress) {
+        boolean isBeingSent = peer.outgoing().isBeingSent();
+        if (seen != progress || isBeingSent || wasBeingSent) {
             progress = seen;
             progressNanos = now;
         }
-        long left = progressNanos + STALL_NANOS - now;
+        wasBeingSent = isBeingSent;
+        long left = progressNanos + (isBeingSent ? stallNanos / 2 : stallNanos) - now;
         if (left > 0 && !looksAgain) {
             looksAgain = true;
             limit = loop.schedule(() -> {
@@ -369,14 +414,17 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         return left <= 0;
     }
 
+    /** The time is that of a peer from which nothing comes. While nothing is read nobody knows. */
     private void limitGoodbye(long nanos) {
         limit = loop.schedule(() -> {
-            long left = usedNanos + TimeUnit.SECONDS.toNanos(GOODBYE_SECONDS) - System.nanoTime();
-            if (left > 0) {
+            long now = System.nanoTime();
+            long left = goodbyeNanos - Math.min(now - usedNanos, now - heardNanos);
+            if (left > 0 || paused) {
                 // It has something to say before.
-                limitGoodbye(left);
+                limitGoodbye(left > 0 ? left : stallNanos);
             } else {
-                fail(new MessagingException("the peer has not said goodbye within " + GOODBYE_SECONDS + " s"));
+                fail(new MessagingException("the peer has not said goodbye within "
+                        + TimeUnit.NANOSECONDS.toMillis(goodbyeNanos) + " ms"));
             }
         }, nanos, TimeUnit.NANOSECONDS);
     }

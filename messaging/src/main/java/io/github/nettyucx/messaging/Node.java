@@ -318,7 +318,7 @@ public final class Node implements AutoCloseable {
         long staying = connections.stream().filter(other -> !other.isLeaving()).count();
         for (; staying > settings.maxConnections(); staying--) {
             connections.stream().filter(other -> other != opened && other.isUsable() && !other.isLeaving())
-                    .min(Comparator.comparingLong(Connection::usedNanos)).ifPresent(oldest -> {
+                    .min(Comparator.comparing(Connection::isBusy).thenComparingLong(Connection::usedNanos)).ifPresent(oldest -> {
                         oldest.mustLeave();
                         surplus.add(oldest);
                     });

@@ -46,6 +46,7 @@ public final class NodeBuilder {
     private Duration sendTimeout = Duration.ofSeconds(30);
     private Duration reachTimeout = Duration.ofSeconds(10);
     private Duration closeTimeout = Duration.ofSeconds(5);
+    private Duration goodbyeTimeout = Duration.ofSeconds(10);
     private Duration requestSpin = Duration.ofNanos(20_000);
     private int maxRequests = 16 * 1024;
     private int maxConnections = 1024;
@@ -196,9 +197,18 @@ public final class NodeBuilder {
         return this;
     }
 
-    /** With more connections the one that was not used for the longest time is closed; 1024 by default. */
+    /**
+     * With more connections the one that was not used for the longest time is closed, of those over which nothing is under way
+     * if there are any; 1024 by default.
+     */
     public NodeBuilder maxConnections(int number) {
         maxConnections = (int) inRange("maxConnections", number, 1, Integer.MAX_VALUE);
+        return this;
+    }
+
+    /** How long a connection that is being closed waits for a peer that says nothing; 10 s but in tests. */
+    NodeBuilder goodbyeTimeout(Duration timeout) {
+        goodbyeTimeout = positive("goodbyeTimeout", timeout);
         return this;
     }
 
@@ -230,8 +240,8 @@ public final class NodeBuilder {
                 : new UcxEventLoopGroup(loops, waitStrategy == null ? UcxWaitStrategy.byDefault() : waitStrategy);
         try {
             return new Node(new NodeSettings(id, ringCapacity, overflow, maxMessage, sendTimeout.toNanos(),
-                    reachTimeout.toNanos(), requestSpin.toNanos(), maxRequests, maxConnections, closeTimeout.toNanos()),
-                    loopGroup, own, executor, listener, directory).start(this);
+                    reachTimeout.toNanos(), requestSpin.toNanos(), maxRequests, maxConnections, closeTimeout.toNanos(),
+                    goodbyeTimeout.toNanos()), loopGroup, own, executor, listener, directory).start(this);
         } catch (RuntimeException | Error e) {
             if (own) {
                 loopGroup.shutdownGracefully();

@@ -347,6 +347,11 @@ final class Outgoing implements Ring.Span {
         return !underWay.isEmpty();
     }
 
+    /** Whether the channel has something that it has not sent. */
+    boolean isBeingSent() {
+        return spans.areUnderWay();
+    }
+
     /** Changes with each part of a message under way that is taken. */
     long progress() {
         return underWay.progress();

@@ -54,6 +54,11 @@ final class Spans {
         return begun != givenBack;
     }
 
+    /** Whether the channel has some that it has not sent. */
+    boolean areUnderWay() {
+        return begun != givenBack;
+    }
+
     SpanBuffer begin(int offset, int bytes, long end) {
         SpanBuffer span = spans[(int) begun & COUNT - 1];
         span.begin(offset, bytes, end);

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.messaging;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A connection of which nothing is read for long, because a pool is slow, is closed as late as it takes to lose nothing. */
+@Timeout(60)
+class PausedLeavingTest {
+
+    private static final MessageType<String> TEXT = new MessageType<>(1, StringCodec.INSTANCE);
+    private static final MessageType<String> ORDERED = new MessageType<>(2, StringCodec.INSTANCE, Dispatch.POOL_IN_ORDER);
+    /** A quarter of it may pass without a sign of life, also on a machine that has other things to do. */
+    private static final Duration LIMIT = Duration.ofSeconds(2);
+    /** More than may wait for the pool. */
+    private static final int MANY = 6000;
+    private static final String FILLING = "x".repeat(100);
+    private static final String LARGE = "x".repeat(30_000_000);
+
+    private final ExecutorService threads = Executors.newSingleThreadExecutor();
+    private final CountDownLatch go = new CountDownLatch(1);
+    private final AtomicInteger handled = new AtomicInteger();
+    private final AtomicInteger texts = new AtomicInteger();
+
+    @AfterEach
+    void end() {
+        go.countDown();
+        threads.shutdownNow();
+    }
+
+    private Node slow(TestTransport.Nodes nodes, int maxConnections) {
+        Node one = nodes.start(1, builder -> builder.maxConnections(maxConnections).executor(threads).goodbyeTimeout(LIMIT));
+        one.onMessage(ORDERED, (from, message) -> {
+            go.await();
+            handled.incrementAndGet();
+        });
+        one.onMessage(TEXT, (from, message) -> texts.incrementAndGet());
+        return one;
+    }
+
+    private static void sendMuch(Node from, Node to, int count) throws InterruptedException {
+        for (int i = 0; i < count; i++) {
+            from.peer(to.id()).send(ORDERED, FILLING);
+        }
+        MessagesTest.await("nothing is read", () -> to.peer(from.id()).connections().stream()
+                .anyMatch(connection -> !connection.channel().config().isAutoRead()));
+    }
+
+    private static boolean isBeingClosed(Node from, Node to) {
+        return from.peer(to.id()).connections().stream().anyMatch(Connection::isLeaving);
+    }
+
+    private static void assertNothingLost(Node... nodes) {
+        for (Node node : nodes) {
+            assertEquals(0, node.metrics().undelivered());
+            assertEquals(0, node.metrics().connectionsLost());
+        }
+    }
+
+    /** Longer than the limit, and than a message in the middle would be waited for. */
+    private static void outlastTheLimit() throws InterruptedException {
+        Thread.sleep(LIMIT.toMillis() * 3 / 2);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void nothingIsLostThoughTheGoodbyeIsNotReadInTime(TestTransport transport) throws Exception {
+        closeWhilePaused(transport, false);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aMessageInTheMiddleIsNotGivenUpThoughNothingOfItGoes(TestTransport transport) throws Exception {
+        closeWhilePaused(transport, true);
+    }
+
+    private void closeWhilePaused(TestTransport transport, boolean inTheMiddle) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = slow(nodes, 1);
+            Node two = nodes.start(2, builder -> builder.goodbyeTimeout(LIMIT));
+            Node three = nodes.start(3, builder -> builder.goodbyeTimeout(LIMIT));
+            sendMuch(two, one, MANY);
+            var failure = new AtomicReference<Throwable>();
+            Thread thread = Thread.ofPlatform().start(() -> {
+                try {
+                    if (inTheMiddle) {
+                        two.peer(1).send(TEXT, LARGE);
+                    }
+                } catch (Throwable e) {
+                    failure.set(e);
+                }
+            });
+            if (inTheMiddle) {
+                MessagesTest.await("as much as goes", () -> two.peer(1).outgoing().isInTheMiddle()
+                        && two.peer(1).outgoing().ring().waiters().parked() == 1);
+            }
+            three.peer(1).send(TEXT, "the one connection is for this");
+            MessagesTest.await("the other", () -> texts.get() == 1);
+            MessagesTest.await("the end is wanted", () -> isBeingClosed(two, one));
+            outlastTheLimit();
+            go.countDown();
+            MessagesTest.await("all are handled", () -> handled.get() == MANY);
+            thread.join();
+            assertNull(failure.get());
+            MessagesTest.await("and the large one", () -> texts.get() == (inTheMiddle ? 2 : 1));
+            MessagesTest.await("the limit", () -> one.metrics().connectionsClosed() == 1);
+            MessagesTest.await("at the other side", () -> two.metrics().connectionsClosed() == 1);
+            assertNothingLost(one, two, three);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aSenderThatClosesTheConnectionWaitsForTheOtherNodesPool(TestTransport transport) throws Exception {
+        closeBySender(transport, MANY);
+    }
+
+    /** All that it has sent has been read and acknowledged. */
+    @ParameterizedTest
+    @EnumSource
+    void soDoesOneOfWhichOnlyTheGoodbyeIsNotRead(TestTransport transport) throws Exception {
+        closeBySender(transport, Inbox.LIMIT);
+    }
+
+    private void closeBySender(TestTransport transport, int count) throws Exception {
+        var answers = new AtomicInteger();
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = slow(nodes, 1);
+            Node two = nodes.start(2, builder -> builder.maxConnections(1).goodbyeTimeout(LIMIT));
+            two.onMessage(TEXT, (from, message) -> answers.incrementAndGet());
+            Node three = nodes.start(3);
+            three.onMessage(TEXT, (from, message) -> answers.incrementAndGet());
+            sendMuch(two, one, count);
+            if (count == Inbox.LIMIT) {
+                MessagesTest.await("all is acknowledged", () -> two.peer(1).isSettled());
+            }
+            two.peer(3).send(TEXT, "the one connection is for this");
+            MessagesTest.await("the other", () -> answers.get() == 1);
+            MessagesTest.await("the end is wanted", () -> isBeingClosed(two, one));
+            outlastTheLimit();
+            one.peer(2).send(TEXT, "by who does not know yet that it is being closed");
+            MessagesTest.await("the answer", () -> answers.get() == 2);
+            go.countDown();
+            MessagesTest.await("all are handled", () -> handled.get() == count);
+            MessagesTest.await("the limit", () -> two.metrics().connectionsClosed() == 1);
+            MessagesTest.await("at the other side", () -> one.metrics().connectionsClosed() == 1);
+            assertNothingLost(one, two, three);
+        }
+    }
+
+    /** It was used more recently than the one of which nothing is read. */
+    @ParameterizedTest
+    @EnumSource
+    void anotherConnectionGoesFirst(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = slow(nodes, 2);
+            Node two = nodes.start(2);
+            Node three = nodes.start(3);
+            Node four = nodes.start(4);
+            sendMuch(two, one, MANY);
+            for (Node node : new Node[] {three, four}) {
+                long ticket = node.peer(1).send(TEXT, "");
+                MessagesTest.await("delivered", () -> node.peer(1).delivery(ticket) == Peer.Delivery.DELIVERED);
+            }
+            MessagesTest.await("the limit", () -> one.metrics().connectionsClosed() == 1);
+            MessagesTest.await("at the other side", () -> three.metrics().connections() == 0);
+            assertTrue(one.peer(2).connections().stream().noneMatch(Connection::isLeaving));
+            go.countDown();
+            MessagesTest.await("all are handled", () -> handled.get() == MANY);
+        }
+    }
+}
