@@ -43,6 +43,8 @@ public final class Node implements AutoCloseable {
 
     static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(Node.class);
 
+    /** Each may be in the middle of a message in fragments, and one thread beside them. */
+    static final int MAX_LOOPS = Reassembly.MAX_MESSAGES - 1;
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final int CONNECT_MILLIS = 30_000;
     private static final long GOODBYE_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -80,6 +82,9 @@ public final class Node implements AutoCloseable {
         List<EventExecutor> all = new ArrayList<>();
         group.forEach(all::add);
         loops = all.toArray(EventExecutor[]::new);
+        if (loops.length > MAX_LOOPS) {
+            throw new IllegalArgumentException("a group of " + loops.length + " event loops (expected: up to " + MAX_LOOPS + ")");
+        }
         requests = new Requests(this, settings.maxRequests());
         // Says at once if the capacity is no good.
         Ring.checked(settings.ringCapacity());
@@ -241,6 +246,11 @@ public final class Node implements AutoCloseable {
 
     ScheduledExecutorService timer() {
         return loops.length == 1 ? loops[0] : group.next();
+    }
+
+    /** How many event loops the node has. */
+    int loops() {
+        return loops.length;
     }
 
     /** Whether the calling thread is one of the node's event loops. */

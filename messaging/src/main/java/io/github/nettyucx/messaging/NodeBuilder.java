@@ -60,9 +60,9 @@ public final class NodeBuilder {
 
     // ------------------------------------------------------------------------------------------- transport
 
-    /** How many event loops the node has; 1 by default. */
+    /** How many event loops the node has, up to 1,023; 1 by default. */
     public NodeBuilder loops(int number) {
-        loops = (int) inRange("loops", number, 1, 1024);
+        loops = (int) inRange("loops", number, 1, Node.MAX_LOOPS);
         return this;
     }
 
@@ -75,7 +75,7 @@ public final class NodeBuilder {
     /**
      * Another transport than UCX's, or loops that are there already; the node does not shut them down.
      *
-     * @param group         event loops
+     * @param group         event loops, up to 1,023
      * @param channel       for instance {@code NioSocketChannel.class}
      * @param serverChannel for instance {@code NioServerSocketChannel.class}
      */

@@ -30,10 +30,10 @@ final class Outgoing implements Ring.Span {
     /** Of one buffer that is written to a channel. */
     private static final int MAX_SPAN = 64 * 1024;
     /**
-     * So many messages in fragments threads may have begun at the same time. A receiver takes more of them, for there are those
-     * of event loops as well, one of each.
+     * So many messages in fragments threads may have begun at the same time, or fewer: a receiver takes no more than
+     * {@link Reassembly#MAX_MESSAGES}, and there are those of event loops as well, one of each.
      */
-    static final int MAX_BEGUN = Reassembly.MAX_MESSAGES / 2;
+    private static final int MAX_BEGUN = Reassembly.MAX_MESSAGES / 2;
     /** After so many bytes others of the loop have their turn. */
     private static final int MAX_TURN = 512 * 1024;
 
@@ -42,6 +42,7 @@ final class Outgoing implements Ring.Span {
     private final Ring ring;
     private final Spans spans;
     private final int maxFrame;
+    private final int maxBegun;
     private final AtomicLong fragmented = new AtomicLong();
     /** Messages in fragments of threads that have not ended. */
     private final AtomicInteger begun = new AtomicInteger();
@@ -59,6 +60,7 @@ final class Outgoing implements Ring.Span {
         ring = new Ring(node.settings().ringCapacity());
         overflow = new Overflow(peer, node, ring);
         maxFrame = Math.min(ring.maxFrame(), Fragments.LIMIT);
+        maxBegun = Math.min(MAX_BEGUN, Reassembly.MAX_MESSAGES - node.loops());
         spans = new Spans(ring, peer::drainSoon);
     }
 
@@ -191,7 +193,7 @@ final class Outgoing implements Ring.Span {
         int before;
         do {
             before = begun.get();
-            if (before >= MAX_BEGUN && !ring.isClosed()) {
+            if (before >= maxBegun && !ring.isClosed()) {
                 return Ring.FULL;
             }
         } while (!begun.compareAndSet(before, before + 1));
@@ -204,7 +206,7 @@ final class Outgoing implements Ring.Span {
 
     /** A message in fragments of a thread has ended: its last frame is in the ring. Any thread may call. */
     void ended() {
-        if (begun.getAndDecrement() == MAX_BEGUN) {
+        if (begun.getAndDecrement() == maxBegun) {
             ring.waiters().wakeAll();
         }
     }
@@ -220,7 +222,7 @@ final class Outgoing implements Ring.Span {
     }
 
     private boolean mayBegin() {
-        return !isHeldUp() && (begun.get() < MAX_BEGUN || ring.isClosed());
+        return !isHeldUp() && (begun.get() < maxBegun || ring.isClosed());
     }
 
     private Slot at(Slot slot, long position) {
@@ -251,7 +253,7 @@ final class Outgoing implements Ring.Span {
             if (!wait) {
                 throw new MessagingException.RingFull(part == Part.FIRST && isHeldUp() ? "a message in several parts must not"
                         + " begin now, because the connection to node " + peer.id() + " is being closed"
-                        : part == Part.FIRST && !mayBegin() ? "other threads are in the middle of " + MAX_BEGUN
+                        : part == Part.FIRST && !mayBegin() ? "other threads are in the middle of " + maxBegun
                         + " messages in several parts to node " + peer.id()
                         : "there is no room in the ring to node " + peer.id());
             }

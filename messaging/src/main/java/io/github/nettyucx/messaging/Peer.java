@@ -106,7 +106,7 @@ public final class Peer {
      * The same, but if there is no room no thread waits. Of a message that has to travel in parts that is said of the first.
      *
      * @throws MessagingException.RingFull if there is no room now, or the message has to travel in parts and must not begin:
-     *                                     the connection is being closed, or 512 threads are in the middle of one
+     *                                     the connection is being closed, or as many threads as may be are in the middle of one
      */
     public <T> long trySend(MessageType<T> type, T message) {
         return put(Frame.MESSAGE, type.number(), 0, type.codec(), message, false, null);

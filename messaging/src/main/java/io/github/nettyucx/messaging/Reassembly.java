@@ -9,7 +9,7 @@ import io.netty.util.collection.LongObjectMap;
 /** Messages of one connection that come in fragments, until they are complete. Only for its event loop. */
 final class Reassembly {
 
-    /** At the same time. A sender has no more: see {@link Outgoing#MAX_BEGUN}. */
+    /** At the same time. A sender has no more: see {@link Outgoing}. */
     static final int MAX_MESSAGES = 1024;
     /**
      * How much all of them together may have before it has come, in bytes. Beyond that their memory grows as the bytes come,
