@@ -131,13 +131,21 @@ final class Followers {
             }
         });
         replicas.put(follower, replica);
-        if (records.isReadable()) {
-            replica.send(records.nioBuffer(), end);
-        } else {
+        try {
+            if (records.isReadable()) {
+                replica.send(records.nioBuffer(), end);
+            }
+        } catch (RuntimeException | Error e) {
+            // What comes later lies behind that, and must not be written without it.
+            remove(follower);
+            throw e;
+        } finally {
+            records.release();
+        }
+        if (next == end) {
             // It has all, and there may have been too few to commit it.
             advance();
         }
-        records.release();
         return null;
     }
 

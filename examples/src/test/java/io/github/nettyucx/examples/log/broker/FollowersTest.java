@@ -14,6 +14,7 @@ import io.github.nettyucx.examples.log.storage.PartitionLog;
 import io.github.nettyucx.examples.log.storage.Records;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ImmediateEventExecutor;
@@ -196,6 +197,22 @@ class FollowersTest {
         producer.isWritable = true;
         assertEquals(null, followers.follow(first, producer, RECORDS));
         assertEquals(1, producer.answers.size());
+    }
+
+    /** What it lacks has not been written to it: nothing may be written behind that. */
+    @Test
+    void aFollowerThatCannotBeWrittenToWhenItComesIsNotTaken() throws IOException {
+        producer.isWritable = false;
+        var before = PooledByteBufAllocator.DEFAULT.pinnedDirectMemory();
+        assertThrows(IllegalStateException.class, () -> followers.follow(first, producer, 5));
+        assertEquals(before, PooledByteBufAllocator.DEFAULT.pinnedDirectMemory());
+        assertFalse(followers.has(first));
+        producer.isWritable = true;
+        append();
+        followers.send(record());
+        assertEquals(0, producer.answers.size());
+        assertEquals(null, followers.follow(first, producer, 5));
+        assertEquals(before, PooledByteBufAllocator.DEFAULT.pinnedDirectMemory());
     }
 
     @Test
