@@ -123,6 +123,9 @@ public final class PartitionLog implements AutoCloseable {
      */
     public SegmentFile roll() throws IOException {
         if (active().size() == 0) {
+            if (active().state() != SegmentFile.State.ACTIVE) {
+                segments.set(segments.size() - 1, active().again(capacity, durability));
+            }
             return active();
         }
         seal();
@@ -134,7 +137,8 @@ public final class PartitionLog implements AutoCloseable {
 
     /**
      * Cuts off all records from an offset on; it may be that of any record, or the next one. From the end on, so that what is
-     * there is a log whenever the process is killed meanwhile.
+     * there is a log whenever the process is killed meanwhile. When this has failed it can be tried again; until then there may be
+     * more records than that, and nothing can be appended before there is {@linkplain #roll another segment}.
      */
     public void truncate(long offset) throws IOException {
         if (offset < firstOffset() || offset > nextOffset()) {
@@ -145,13 +149,13 @@ public final class PartitionLog implements AutoCloseable {
             return;
         }
         seal();
-        while (!segments.isEmpty() && segments.getLast().baseOffset() >= offset) {
-            segments.removeLast().delete();
+        // The first stays in any case, be it empty: without a segment there is no log.
+        while (segments.size() > 1 && segments.getLast().baseOffset() >= offset) {
+            segments.getLast().delete();
+            segments.removeLast();
         }
-        if (!segments.isEmpty()) {
-            segments.getLast().cut(offset, durability);
-        }
-        segments.add(SegmentFile.create(directory, offset, capacity, durability));
+        segments.getLast().cut(offset, durability);
+        roll();
     }
 
     /** Of the first record that there is. */

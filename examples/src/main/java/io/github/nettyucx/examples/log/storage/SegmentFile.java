@@ -174,11 +174,28 @@ public final class SegmentFile implements AutoCloseable {
     /** Cuts off the records from an offset on. The file has to be sealed; nobody may have it mapped who reads there. */
     void cut(long offset, Durability durability) throws IOException {
         require(State.SEALED);
-        size = position(offset);
+        var end = position(offset);
+        channel.truncate(end);
+        size = end;
         count = (int) (offset - baseOffset);
         index.cut(count);
-        channel.truncate(size);
         durability.persist(channel);
+    }
+
+    /**
+     * Of a sealed file that has no records: the same file with the full length again. This object is of no use any more, unless
+     * that fails.
+     *
+     * @param length in bytes, the most that its records can have
+     */
+    SegmentFile again(int length, Durability durability) throws IOException {
+        require(State.SEALED);
+        if (size != 0) {
+            throw new IllegalStateException(path + " has " + size + " bytes (expected: none)");
+        }
+        channel.write(ByteBuffer.allocate(1), length - 1L);
+        durability.persist(channel);
+        return new SegmentFile(path, channel, baseOffset, length, State.ACTIVE);
     }
 
     private void require(State expected) {
@@ -272,9 +289,10 @@ public final class SegmentFile implements AutoCloseable {
         return state;
     }
 
+    /** When this has failed it can be tried again, and what is there can be read. */
     void delete() throws IOException {
+        Files.deleteIfExists(path);
         close();
-        Files.delete(path);
     }
 
     @Override

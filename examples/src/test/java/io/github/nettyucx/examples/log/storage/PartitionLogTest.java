@@ -299,6 +299,65 @@ class PartitionLogTest {
     }
 
     @Test
+    void aLogOfWhichAllWasToBeCutOffIsALogThoughThatHasFailed() throws Exception {
+        try (var log = open()) {
+            for (var i = 0; i < 3; i++) {
+                log.append(ByteBuffer.wrap(record(payload(i, 10))));
+            }
+            var obstacle = Files.createDirectory(directory.resolve("00000000000000000003.log"));
+            assertThrows(IOException.class, log::roll);
+            Files.delete(obstacle);
+            // Whoever is interrupted can delete and open a file, and not write to it.
+            Thread.currentThread().interrupt();
+            try {
+                assertThrows(ClosedByInterruptException.class, () -> log.truncate(0));
+            } finally {
+                assertTrue(Thread.interrupted());
+            }
+            assertEquals(0, log.firstOffset());
+            assertEquals(3, log.nextOffset());
+        }
+        try (var log = open()) {
+            assertContents(List.of(payload(0, 10), payload(1, 10), payload(2, 10)), log);
+            log.truncate(0);
+            assertContents(List.of(), log);
+            log.append(ByteBuffer.wrap(record(payload(3, 20))));
+            assertContents(List.of(payload(3, 20)), log);
+            assertEquals(CAPACITY, Files.size(log.active().path()));
+        }
+        try (var log = open()) {
+            assertContents(List.of(payload(3, 20)), log);
+        }
+    }
+
+    /** What is left is no log before the segment has gone. */
+    @Test
+    void aSegmentThatCannotBeDeletedIsCutOffLater() throws Exception {
+        try (var log = open()) {
+            for (var i = 0; i < 3; i++) {
+                log.append(ByteBuffer.wrap(record(payload(i, 10))));
+                log.roll();
+            }
+            log.append(ByteBuffer.wrap(record(payload(3, 10))));
+            var path = log.active().path();
+            Files.delete(path);
+            var inside = Files.createFile(Files.createDirectory(path).resolve("inside"));
+            for (var i = 0; i < 2; i++) {
+                assertThrows(IOException.class, () -> log.truncate(1));
+                assertEquals(4, log.nextOffset());
+            }
+            Files.delete(inside);
+            log.truncate(1);
+            assertContents(List.of(payload(0, 10)), log);
+            log.append(ByteBuffer.wrap(record(payload(4, 10))));
+            assertContents(List.of(payload(0, 10), payload(4, 10)), log);
+        }
+        try (var log = open()) {
+            assertContents(List.of(payload(0, 10), payload(4, 10)), log);
+        }
+    }
+
+    @Test
     void ofASegmentThatCouldNotBeMadeNothingIsLeft() throws Exception {
         // Whoever is interrupted can open a file, and not write to it.
         Thread.currentThread().interrupt();
