@@ -2,12 +2,15 @@
 package io.github.nettyucx.examples.log.broker;
 
 import io.github.nettyucx.examples.log.protocol.AccessMode;
+import io.github.nettyucx.examples.log.protocol.Message;
 import io.github.nettyucx.examples.log.protocol.SealReason;
 import io.github.nettyucx.memory.UcxMemory;
 import io.github.nettyucx.memory.UcxMemoryNotification;
 import io.netty.buffer.ByteBuf;
 import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Memory that producers write records of one segment into, at the places where they will lie in the file. When a segment is
@@ -38,6 +41,8 @@ abstract sealed class Inbound permits ExclusiveInbound, SharedInbound {
     final long capacity;
     final Commits commits;
     private boolean abandoned;
+    /** Who had access to the segment before, and is to be told of this one. */
+    private final Set<Peer> untold = new LinkedHashSet<>();
 
     Inbound(UcxMemory memory, long capacity, Commits commits) {
         this.memory = memory;
@@ -62,10 +67,24 @@ abstract sealed class Inbound permits ExclusiveInbound, SharedInbound {
     /** Takes the access from one. */
     final void remove(Peer peer) {
         abandoned = true;
+        // If it comes again it is told by the answer.
+        untold.remove(peer);
         removed(peer);
     }
 
     abstract void removed(Peer peer);
+
+    /** Those with access are told of the segment later, by {@link #tell}. */
+    final void tellLater() {
+        untold.addAll(members());
+    }
+
+    /** Tells those who are to be told, and have not left meanwhile. */
+    final void tell(Message granted) {
+        var all = List.copyOf(untold);
+        untold.clear();
+        all.forEach(peer -> peer.send(granted));
+    }
 
     /** Whether somebody has left, of whom something may be under way for which nobody answers. */
     final boolean isAbandoned() {

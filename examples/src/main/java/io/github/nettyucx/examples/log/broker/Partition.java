@@ -199,9 +199,12 @@ final class Partition implements Inbound.Commits {
             members.forEach(member -> member.send(granted));
         } else {
             // Behind what tells them of the end of the one before. Some may have left till then, and have come again.
-            watermark.when(log.nextOffset(), () -> members.stream()
-                    .filter(member -> ours == inbound && ours.members().contains(member))
-                    .forEach(member -> member.send(granted)));
+            ours.tellLater();
+            watermark.when(log.nextOffset(), () -> {
+                if (ours == inbound) {
+                    ours.tell(granted);
+                }
+            });
         }
     }
 

@@ -131,7 +131,7 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
 
     @Override
     public final void granted(Message.Granted granted) {
-        // Who leaves and comes again while the broker waits to tell of a segment is told of it twice.
+        // A segment that was begun a second time would lose what has been reserved in it.
         if (granted.generation() != generation) {
             granted(granted, connection.newPromise());
         }

@@ -24,8 +24,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -53,9 +55,13 @@ class PartitionTest implements Peer {
     }
 
     private Partition partition(int segmentBytes) throws IOException {
+        return partition(segmentBytes, RULE);
+    }
+
+    private Partition partition(int segmentBytes, CommitRule rule) throws IOException {
         var settings = BrokerSettings.in(directory).withSegmentBytes(segmentBytes);
         return new Partition(0, PartitionLog.open(directory, segmentBytes, Durability.PAGE_CACHE),
-                EpochHistory.open(directory, Durability.PAGE_CACHE), settings, RULE, ImmediateEventExecutor.INSTANCE,
+                EpochHistory.open(directory, Durability.PAGE_CACHE), settings, rule, ImmediateEventExecutor.INSTANCE,
                 new Slots(settings), new IdentityHashMap<>());
     }
 
@@ -131,6 +137,77 @@ class PartitionTest implements Peer {
             partition.lead(4);
             partition.produce(this, 4, record());
             assertEquals(new Message.Produced(4, 2), sent.getLast());
+        } finally {
+            partition.close();
+        }
+    }
+
+    /** Commits when it is told to. */
+    private static final class Later implements CommitRule {
+        private boolean permits;
+
+        @Override
+        public boolean permits(Set<Follower> present) {
+            return permits;
+        }
+
+        @Override
+        public Collection<Follower> required(Set<Follower> present) {
+            return List.of();
+        }
+
+        @Override
+        public void present(Follower follower) { }
+
+        @Override
+        public void lost(Follower follower) { }
+
+        @Override
+        public int inSync(Topics topics) {
+            return 0;
+        }
+    }
+
+    /** Another one, with what it has been told. */
+    private static final class Other implements Peer {
+        private final List<Message> sent = new ArrayList<>();
+
+        @Override
+        public void send(Message message) {
+            sent.add(message);
+        }
+
+        @Override
+        public void disconnect() {
+            throw new AssertionError("sent away");
+        }
+    }
+
+    private static List<Integer> granted(List<Message> sent) {
+        return sent.stream().filter(Message.Granted.class::isInstance).map(message -> ((Message.Granted) message).request())
+                .toList();
+    }
+
+    /** They are told when all before it is committed. One has left till then, and has come again. */
+    @Test
+    void aSegmentIsGrantedOnceToEachOfThoseWhoShareIt() throws Exception {
+        var rule = new Later();
+        var partition = partition(SEGMENT, rule);
+        try {
+            var other = new Other();
+            partition.access(this, 1, AccessMode.SHARED);
+            partition.access(other, 1, AccessMode.SHARED);
+            partition.produce(other, 2, record());
+            // It does not fit.
+            partition.produce(other, 3, record());
+            partition.leave(this, 4);
+            partition.access(this, 5, AccessMode.SHARED);
+            assertEquals(List.of(1, 5), granted(sent));
+            assertEquals(List.of(1), granted(other.sent));
+            rule.permits = true;
+            partition.followers().advance();
+            assertEquals(List.of(1, 5), granted(sent));
+            assertEquals(List.of(1, Message.UNASKED), granted(other.sent));
         } finally {
             partition.close();
         }
