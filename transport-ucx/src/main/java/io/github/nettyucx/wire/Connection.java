@@ -393,14 +393,20 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         return inbound.isComplete();
     }
 
+    /** The release of an application's buffer can close the connection, here and on the way here: then nothing is told. */
     private void lose(IOException cause, CloseReason reason) {
+        if (!isAlive()) {
+            return;
+        }
         state = State.LOST;
         closeReason = reason;
         outbound.abandon();
         inbound.fail(0);
         inbound.cutIncomplete(stash);
-        endMemory(() -> cause);
-        listener.connectionFailed(cause);
+        if (state == State.LOST) {
+            endMemory(() -> cause);
+            listener.connectionFailed(cause);
+        }
     }
 
     /** @param cause made only if it is needed: most connections have nothing to do with memory, and all end */

@@ -170,6 +170,10 @@ public final class Outbound {
             }
             if (owner != null) {
                 owner.release();
+                if (inFlight == 0) {
+                    // The release of an application's buffer has closed the connection: all has been given up, this one too.
+                    return false;
+                }
             }
         }
         if (state == State.FAILED) {

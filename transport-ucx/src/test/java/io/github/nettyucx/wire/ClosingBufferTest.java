@@ -6,6 +6,7 @@ import io.netty.buffer.ByteBuf;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import java.net.SocketException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -14,6 +15,7 @@ import static io.github.nettyucx.wire.ScriptedPort.PENDING;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The application learns when its buffers are released, and closes the connection then: nothing is given back twice. */
 class ClosingBufferTest extends ConnectionFixture {
@@ -88,5 +90,30 @@ class ClosingBufferTest extends ConnectionFixture {
         port.complete(port.receive(0), UcsStatus.OK);
         connection.endpointFailed(UcsStatus.ERR_CONNECTION_RESET);
         assertEquals(0, port.droppedCount());
+        assertNull(failure, "told of what it has closed itself");
+    }
+
+    @Test
+    void whenTheLastBytesBeforeThePeersEndCannotBeReceived() {
+        open();
+        port.deliver(Tag.DATA, 0, text("one"));
+        port.answer(PENDING);
+        port.deliver(Tag.FIN, Tag.FIN_HALF);
+        port.complete(port.receive(0), UcsStatus.ERR_IO_ERROR);
+        connection.peerGone(new SocketException("Connection reset by peer"));
+        assertNull(failure, "told of what it has closed itself");
+    }
+
+    @Test
+    void whenASendIsDone() {
+        open();
+        port.answer(PENDING, PENDING);
+        send(10);
+        send(20);
+        port.complete(port.lastRequest() - 1, UcsStatus.OK);
+        port.poll();
+        assertEquals(List.of(), told, "told of what it has closed itself");
+        assertEquals(0, connection.outbound().completed());
+        assertTrue(connection.outbound().isIdle());
     }
 }
