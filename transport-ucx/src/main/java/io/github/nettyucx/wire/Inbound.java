@@ -106,7 +106,7 @@ public final class Inbound extends MessageRing {
     private void stash(long message, int length, Allocation allocation) {
         int last = head + size - 1 & kinds.length - 1;
         boolean small = length <= STASH_MESSAGE_LIMIT;
-        if (small && kinds[last] == READY && buffers[last].writableBytes() >= length) {
+        if (small && kinds[last] == READY && !isReleased(last) && buffers[last].writableBytes() >= length) {
             receive(last, message, length);
         } else {
             // A peer that sends bytes one by one, and lets none complete, must not get a large buffer for each.

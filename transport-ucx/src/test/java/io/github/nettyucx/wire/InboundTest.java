@@ -163,6 +163,22 @@ class InboundTest extends InboundFixture {
         assertEquals("rst" + "x".repeat(7) + "second", readAll());
     }
 
+    /** The application has released a buffer of its own twice, and the second time it was this one, by the allocator's pool. */
+    @Test
+    void putsNothingIntoABufferThatTheApplicationHasReleased() throws ProtocolException {
+        arrive(8, 1, PAUSED);
+        arrives("gone", PAUSED);
+        stashes.getFirst().release();
+        arrives("here", PAUSED);
+        assertEquals(2, stashes.size());
+        assertEquals(2, port.receiveCount());
+        for (int i = 0; i < 8; i++) {
+            assertFalse(inbound.isNextReleased());
+            assertEquals("x", read(1));
+        }
+        assertTrue(inbound.isNextReleased());
+    }
+
     @Test
     void holdsAMessageThatThereIsNoMemoryFor() throws ProtocolException {
         arrive(8, 1, PAUSED);
