@@ -197,6 +197,16 @@ class LeftAsItWasTest {
         assertTrue(output.contains("\nUcxDatagramChannel of the client\n"), output);
     }
 
+    /** Of Netty's native transports. */
+    @ParameterizedTest
+    @ValueSource(strings = {"oldest", "4.1", "4.2"})
+    void aPacketOfSegmentsIsSeveralDatagrams(String netty) throws Exception {
+        String output = run("epoll-segments", netty);
+        assertWorked(output);
+        assertSays(output, "came one two six .");
+        assertSays(output, "UcxDatagramChannel of the client");
+    }
+
     @Test
     void nettysResolverWorks() throws Exception {
         String output = run("resolver");

@@ -42,6 +42,7 @@ import io.netty.channel.socket.nio.NioDatagramChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
+import io.netty.channel.unix.SegmentedDatagramPacket;
 import io.netty.resolver.dns.DnsNameResolver;
 import io.netty.resolver.dns.DnsNameResolverBuilder;
 import io.netty.resolver.dns.SingletonDnsServerAddressStreamProvider;
@@ -189,6 +190,7 @@ public final class OddApplication {
                             "odd-" + ProcessHandle.current().pid()).toString()));
             case "epoll-options" -> epollOptions(group);
             case "datagrams" -> datagrams(group);
+            case "epoll-segments" -> segments(group);
             case "ipv4" -> ipv4(group,
                     () -> new NioServerSocketChannel(SelectorProvider.provider(), InternetProtocolFamily.IPv4),
                     () -> new NioDatagramChannel(InternetProtocolFamily.IPv4));
@@ -326,6 +328,25 @@ public final class OddApplication {
         sender.writeAndFlush(new DatagramPacket(Unpooled.copiedBuffer("odd", StandardCharsets.US_ASCII),
                 (InetSocketAddress) receiver.localAddress())).sync();
         System.out.println("answer " + answers.poll(SECONDS, TimeUnit.SECONDS));
+        System.out.println(sender.getClass().getSimpleName() + " of the client");
+    }
+
+    /** One packet, and what comes of it. */
+    private void segments(EventLoopGroup group) throws Exception {
+        Channel sender = new Bootstrap().group(group).channel(EpollDatagramChannel.class)
+                .handler(new ChannelInboundHandlerAdapter()).bind(0).sync().channel();
+        try (java.net.DatagramSocket receiver = new java.net.DatagramSocket(loopback())) {
+            receiver.setSoTimeout((int) TimeUnit.SECONDS.toMillis(SECONDS));
+            sender.writeAndFlush(new SegmentedDatagramPacket(Unpooled.copiedBuffer("onetwosix.", StandardCharsets.US_ASCII), 3,
+                    (InetSocketAddress) receiver.getLocalSocketAddress())).sync();
+            StringBuilder came = new StringBuilder("came");
+            while (came.charAt(came.length() - 1) != '.') {
+                java.net.DatagramPacket packet = new java.net.DatagramPacket(new byte[16], 16);
+                receiver.receive(packet);
+                came.append(' ').append(new String(packet.getData(), 0, packet.getLength(), StandardCharsets.US_ASCII));
+            }
+            System.out.println(came);
+        }
         System.out.println(sender.getClass().getSimpleName() + " of the client");
     }
 

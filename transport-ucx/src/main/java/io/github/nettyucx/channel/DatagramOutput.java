@@ -22,7 +22,7 @@ import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.UnresolvedAddressException;
 
 /**
- * Sends what a datagram channel has been given to write, one message after the other: the kernel copies each, so that
+ * Sends what a datagram channel has been given to write, one datagram after the other: the kernel copies each, so that
  * nothing is in flight when a write returns. What cannot be sent fails alone.
  */
 final class DatagramOutput {
@@ -38,6 +38,8 @@ final class DatagramOutput {
             " (expected: DatagramPacket, AddressedEnvelope<ByteBuf, InetSocketAddress>, ByteBuf)";
 
     private State state = State.OPEN;
+    /** So much of the message that comes next has been sent: it is several datagrams, and there was no room for all. */
+    private int sent;
 
     // ------------------------------------------------------------------------------------------- what can be written
 
@@ -62,6 +64,9 @@ final class DatagramOutput {
                 return message;
             }
             ByteBuf copy = copied(buffer, message, allocator);
+            if (Segments.size(message) > 0) {
+                return ((DatagramPacket) message).replace(copy);
+            }
             return recipient == null ? copy : message instanceof DatagramPacket ? new DatagramPacket(copy, recipient)
                     : new DefaultAddressedEnvelope<>(copy, recipient);
         }
@@ -84,11 +89,16 @@ final class DatagramOutput {
         state = State.OPEN;
     }
 
+    /** What is flushed is failed by somebody else. */
+    void forgetBegun() {
+        sent = 0;
+    }
+
     /**
      * Sends the flushed messages.
      *
      * @param connected whether the socket has a peer
-     * @param limit     the most messages to be sent now
+     * @param limit     the most datagrams to be sent now
      */
     Written write(ChannelOutboundBuffer in, DatagramPort port, boolean connected, int limit) {
         for (int left = limit; ; left--) {
@@ -110,6 +120,7 @@ final class DatagramOutput {
     private void send(Object message, ChannelOutboundBuffer in, DatagramPort port, boolean connected) {
         ByteBuf content;
         InetSocketAddress recipient = null;
+        int segment = 0;
         if (message instanceof ByteBuf buffer) {
             if (!buffer.isReadable()) {
                 // Also what Netty leaves of a write that was cancelled. There is an empty datagram: an empty packet.
@@ -121,27 +132,38 @@ final class DatagramOutput {
             AddressedEnvelope<?, ?> envelope = (AddressedEnvelope<?, ?>) message;
             content = (ByteBuf) envelope.content();
             recipient = (InetSocketAddress) envelope.recipient();
+            segment = Segments.size(message);
         }
         if (recipient == null && !connected) {
-            in.remove(new NotYetConnectedException());
+            failed(in, new NotYetConnectedException());
             return;
         }
-        int length = content.readableBytes();
-        int sent;
+        int left = content.readableBytes() - sent;
+        int length = segment == 0 ? left : Math.min(segment, left);
+        int result;
         try {
-            sent = port.sendTo(BufferAddress.of(content, content.readerIndex(), length), length, recipient);
+            result = port.sendTo(BufferAddress.of(content, content.readerIndex() + sent, length), length, recipient);
         } catch (RuntimeException e) {
             // Such as of a buffer that has been released once too often. Netty would close the socket.
-            in.remove(e);
+            failed(in, e);
             return;
         }
-        if (sent >= 0) {
-            in.remove();
-        } else if (sent == -Errno.EAGAIN) {
+        if (result == -Errno.EAGAIN) {
             state = State.FULL;
+        } else if (result < 0) {
+            failed(in, exception("sendto", -result));
+        } else if (length < left) {
+            sent += length;
         } else {
-            in.remove(exception("sendto", -sent));
+            sent = 0;
+            in.remove();
         }
+    }
+
+    /** What is left of it is not sent. */
+    private void failed(ChannelOutboundBuffer in, Exception cause) {
+        sent = 0;
+        in.remove(cause);
     }
 
     /** As an application knows it of datagrams: that nobody listens at the peer's port is no failed connect. */

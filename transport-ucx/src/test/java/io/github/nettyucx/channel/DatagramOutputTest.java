@@ -12,6 +12,7 @@ import io.netty.channel.ChannelPromise;
 import io.netty.channel.DefaultAddressedEnvelope;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.socket.DatagramPacket;
+import io.netty.channel.unix.SegmentedDatagramPacket;
 import io.netty.util.IllegalReferenceCountException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -201,6 +202,71 @@ class DatagramOutputTest {
         write(packet(""));
         assertSame(Written.DRAINED, flush(false, ALL));
         assertEquals(List.of(" to 7"), port.sent);
+    }
+
+    // ------------------------------------------------------------------------------------------- several datagrams
+
+    private static SegmentedDatagramPacket segmented(String text, int size) {
+        return new SegmentedDatagramPacket(bytes(text), size, PEER);
+    }
+
+    @Test
+    void aPacketOfSegmentsIsSeveralDatagramsAndOnePromise() {
+        ChannelPromise promise = write(segmented("aabbc", 2));
+        ChannelPromise whole = write(segmented("dd", 2));
+        ChannelPromise next = write(packet("next"));
+        port.answers.addAll(List.of(0, -Errno.EAGAIN));
+        assertSame(Written.WAITING, flush(false, ALL));
+        assertEquals(List.of("aa to 7"), port.sent);
+        assertFalse(promise.isDone());
+        output.roomHasCome();
+        assertSame(Written.DRAINED, flush(false, ALL));
+        assertEquals(List.of("aa to 7", "bb to 7", "c to 7", "dd to 7", "next to 7"), port.sent);
+        assertTrue(promise.isSuccess() && whole.isSuccess() && next.isSuccess());
+    }
+
+    @Test
+    void aSegmentThatTheSocketRefusesIsTheEndOfItsPacketAlone() {
+        ChannelPromise promise = write(segmented("aabbcc", 2));
+        ChannelPromise next = write(segmented("ddee", 2));
+        port.answers.addAll(List.of(0, -Errno.ECONNREFUSED));
+        assertSame(Written.DRAINED, flush(false, ALL));
+        assertInstanceOf(PortUnreachableException.class, promise.cause());
+        assertTrue(next.isSuccess());
+        assertEquals(List.of("aa to 7", "dd to 7", "ee to 7"), port.sent);
+    }
+
+    @Test
+    void eachSegmentCountsAsADatagram() {
+        ChannelPromise promise = write(segmented("abc", 1));
+        assertSame(Written.AGAIN, flush(false, 2));
+        assertEquals(2, port.sent.size());
+        assertSame(Written.DRAINED, flush(false, 2));
+        assertEquals(List.of("a to 7", "b to 7", "c to 7"), port.sent);
+        assertTrue(promise.isSuccess());
+    }
+
+    /** Also where its bytes have to be copied, and where only its sender is named. */
+    @Test
+    void segmentsGoToThePeerOfAConnectedSocketFromAnyKindOfBuffer() {
+        List<ByteBuf> given = List.of(bytes("heap"), Unpooled.directBuffer().writeBytes("straight".getBytes()),
+                Unpooled.wrappedBuffer(bytes("com"), bytes("posite")), bytes("..inside").skipBytes(2));
+        for (ByteBuf content : given) {
+            write(new SegmentedDatagramPacket(content, 3, null, PEER));
+        }
+        assertSame(Written.DRAINED, flush(true, ALL));
+        assertEquals(List.of("hea", "p", "str", "aig", "ht", "com", "pos", "ite", "ins", "ide"), port.sent);
+        for (ByteBuf content : given) {
+            assertEquals(0, content.refCnt());
+        }
+    }
+
+    @Test
+    void aPacketWithoutBytesIsOneDatagram() {
+        ChannelPromise promise = write(segmented("", 2));
+        assertSame(Written.DRAINED, flush(false, ALL));
+        assertEquals(List.of(" to 7"), port.sent);
+        assertTrue(promise.isSuccess());
     }
 
     @Test

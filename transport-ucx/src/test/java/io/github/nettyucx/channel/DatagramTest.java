@@ -8,6 +8,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.socket.DatagramPacket;
+import io.netty.channel.unix.SegmentedDatagramPacket;
 import io.netty.util.IllegalReferenceCountException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -51,6 +52,21 @@ class DatagramTest extends DatagramChannels {
             send(client, "letter " + i, echo.localAddress());
             assertEquals("letter " + i, answers.next());
         }
+    }
+
+    /** More of them than are sent in one turn of the loop. */
+    @Test
+    void aPacketOfSegmentsComesAsSeveral() throws Exception {
+        Mailbox mailbox = new Mailbox();
+        UcxDatagramChannel receiver = bind(mailbox);
+        UcxDatagramChannel sender = bind(new Mailbox());
+        String text = "segment,".repeat(40) + "end";
+        ChannelFuture sent = sender.writeAndFlush(new SegmentedDatagramPacket(bytes(text), 8, receiver.localAddress()));
+        assertTrue(sent.await(SECONDS, TimeUnit.SECONDS) && sent.isSuccess());
+        for (int i = 0; i < 40; i++) {
+            assertEquals("segment,", mailbox.next());
+        }
+        assertEquals("end", mailbox.next());
     }
 
     @Test
