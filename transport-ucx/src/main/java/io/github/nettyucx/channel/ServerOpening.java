@@ -36,7 +36,10 @@ final class ServerOpening extends Opening {
     private final ServingLinks links;
     /** Whether the client cannot be one of this transport. */
     private final boolean ordinary;
+    /** The time for a client that has said nothing, or too little to tell what it is. */
     private Future<?> grace;
+    /** Whether the client has said too little to tell what it is. */
+    private boolean hesitant;
 
     ServerOpening(UcxSocketChannel channel, LoopLanes loop, KernelSocket socket) {
         super(channel, loop);
@@ -55,9 +58,12 @@ final class ServerOpening extends Opening {
         }
         boundBy("no HELLO");
         if (servesSilent()) {
-            grace = channel.eventLoop().schedule(this::graceOver, channel.config().getPlainGraceMillis(),
-                    TimeUnit.MILLISECONDS);
+            grace = afterGrace(this::graceOver);
         }
+    }
+
+    private Future<?> afterGrace(Runnable action) {
+        return channel.eventLoop().schedule(action, channel.config().getPlainGraceMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** As it is when it is needed: the channel's {@code initChannel}, which can set it or a secret, comes after the start. */
@@ -88,8 +94,32 @@ final class ServerOpening extends Opening {
     /** A client that has said nothing is served, and may turn out to be none that is to be served so. */
     private void openSilent() {
         SocketLane lane = loop.socketLane(socket, channel.traffic(), takeRest());
-        lane.refuseHandshake();
+        lane.refuseHandshake(this::afterGrace);
         openPlain(ORDINARY_CLIENT, lane);
+    }
+
+    /** What has come may be the beginning of a HELLO, which comes in one piece as a rule: more of it is not far. */
+    private void awaitMore() {
+        if (hesitant || plainPeers() == UcxPlainPeers.REFUSE) {
+            return;
+        }
+        hesitant = true;
+        cancelGrace();
+        grace = afterGrace(this::hesitationOver);
+    }
+
+    private void hesitationOver() {
+        // A loop that is late may not have looked yet.
+        socketReady(Epoll.IN);
+        if (!isOver() && handshake == null && plainPeers() != UcxPlainPeers.REFUSE) {
+            openPlain(ORDINARY_CLIENT);
+        }
+    }
+
+    private void cancelGrace() {
+        if (grace != null) {
+            grace.cancel(false);
+        }
     }
 
     private boolean hasSpoken() {
@@ -116,6 +146,7 @@ final class ServerOpening extends Opening {
         if (handshake == null) {
             switch (ServerHandshake.classify(in)) {
                 case UNDECIDED -> {
+                    awaitMore();
                     return;
                 }
                 case PLAIN -> {
@@ -184,8 +215,6 @@ final class ServerOpening extends Opening {
     @Override
     void ended(boolean successful) {
         links.close();
-        if (grace != null) {
-            grace.cancel(false);
-        }
+        cancelGrace();
     }
 }

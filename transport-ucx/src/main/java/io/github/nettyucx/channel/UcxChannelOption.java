@@ -51,8 +51,10 @@ public final class UcxChannelOption {
             ChannelOption.valueOf(UcxChannelOption.class, "PLAIN_PEERS");
 
     /**
-     * With {@link UcxPlainPeers#ALL}: after how long a client that says nothing is taken for an ordinary one, in
-     * milliseconds. From 1 to {@link Integer#MAX_VALUE}; 200 by default.
+     * After how long a client is taken for an ordinary one, in milliseconds. With {@link UcxPlainPeers#ALL} and
+     * {@link UcxPlainPeers#NEIGHBOURS}: one that says nothing. With all but {@link UcxPlainPeers#REFUSE}: one that begins
+     * as a handshake does, with some of {@code NettyUC}, and says no more. From 1 to {@link Integer#MAX_VALUE}; 200 by
+     * default.
      */
     public static final ChannelOption<Integer> PLAIN_GRACE_MILLIS =
             ChannelOption.valueOf(UcxChannelOption.class, "PLAIN_GRACE_MILLIS");

@@ -5,7 +5,10 @@ package io.github.nettyucx.channel;
 public enum UcxPlainPeers {
     /** They are turned away. */
     REFUSE,
-    /** Those that speak first are served: what they say is not how a client of this transport begins. */
+    /**
+     * Those that speak first are served: what they say is not how a client of this transport begins, or for
+     * {@link UcxChannelOption#PLAIN_GRACE_MILLIS} no more than the first bytes of that.
+     */
     SPEAKING,
     /**
      * Those that wait for the server to speak as well: who has said nothing for

@@ -12,6 +12,8 @@ import io.github.nettyucx.worker.ProgressEngine;
 import io.github.nettyucx.worker.SendBuffer;
 import io.netty.buffer.ByteBuf;
 
+import java.util.function.Consumer;
+
 /**
  * The receiving direction of a {@link SocketLane}.
  * <p>
@@ -52,6 +54,18 @@ final class SocketInput {
         FAILED
     }
 
+    /** What the first bytes may be. */
+    private enum Beginning {
+        /** Anything, or they have been read. */
+        ANY,
+        /** No handshake's; none have been seen. */
+        UNSEEN,
+        /** No handshake's; those that are there may be one's, and more are waited for. */
+        AWAITED,
+        /** No handshake's; more have been waited for. */
+        OVERDUE
+    }
+
     private final SocketLane lane;
     private final KernelSocket socket;
     private final ProgressEngine engine;
@@ -69,8 +83,9 @@ final class SocketInput {
     /** Read from the socket before the lane was made, or {@code null}. */
     private ByteBuf first;
     private boolean discardScheduled;
-    /** Whether the first bytes must not be a handshake's, and none have been read. */
-    private boolean refusesHandshake;
+    private Beginning beginning = Beginning.ANY;
+    /** For a client that has said too little to tell; {@code null} where the first bytes may be anything. */
+    private Consumer<Runnable> grace;
     private final Runnable discardMore = this::discardMore;
 
     SocketInput(SocketLane lane, KernelSocket socket, ProgressEngine engine, Traffic traffic, ByteBuf first) {
@@ -86,8 +101,9 @@ final class SocketInput {
         }
     }
 
-    void refuseHandshake() {
-        refusesHandshake = true;
+    void refuseHandshake(Consumer<Runnable> grace) {
+        beginning = Beginning.UNSEEN;
+        this.grace = grace;
     }
 
     // ------------------------------------------------------------------------------------------- events
@@ -180,7 +196,7 @@ final class SocketInput {
         if (first != null) {
             return readFirst(limit, allocation);
         }
-        if (!readable || state != State.OPEN || refusesHandshake && !isOrdinary()) {
+        if (!readable || state != State.OPEN || beginning != Beginning.ANY && !isOrdinary()) {
             return null;
         }
         ByteBuf buffer = allocation.allocate(limit);
@@ -206,12 +222,13 @@ final class SocketInput {
             }
             first.memory().writerIndex(found);
             ServerHandshake.Client client = ServerHandshake.classify(first.memory());
-            if (client == ServerHandshake.Client.UNDECIDED && !hangup) {
+            if (client == ServerHandshake.Client.UNDECIDED && !hangup && beginning != Beginning.OVERDUE) {
                 // More bytes make a new event.
                 readable = false;
+                awaitMore();
                 return false;
             }
-            refusesHandshake = false;
+            beginning = Beginning.ANY;
             if (client == ServerHandshake.Client.UCX) {
                 readable = false;
                 state = State.FAILED;
@@ -222,6 +239,22 @@ final class SocketInput {
             return true;
         } finally {
             first.release();
+        }
+    }
+
+    private void awaitMore() {
+        if (beginning == Beginning.UNSEEN) {
+            beginning = Beginning.AWAITED;
+            grace.accept(this::graceOver);
+        }
+    }
+
+    /** Who has said so little for so long is an ordinary client, unless there is more by now. */
+    private void graceOver() {
+        if (beginning == Beginning.AWAITED && state == State.OPEN) {
+            beginning = Beginning.OVERDUE;
+            readable = true;
+            lane.inputNews();
         }
     }
 

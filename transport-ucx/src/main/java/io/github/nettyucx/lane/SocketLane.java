@@ -14,6 +14,7 @@ import io.netty.channel.ChannelOutboundBuffer;
 import java.io.IOException;
 import java.net.SocketException;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * The channel's bytes on the control socket itself: the kernel's TCP, as Netty's epoll transport has it.
@@ -54,9 +55,11 @@ public final class SocketLane implements Lane {
      * Nothing has been read of a client that is taken for an ordinary one. If it begins a handshake all the same, the
      * connection fails: the client has been slow, and its handshake is nothing for the application. It learns from the
      * reset that it has to connect in another way.
+     *
+     * @param grace runs what it is given, on the loop, when a client that has said too little to tell has had its time
      */
-    public void refuseHandshake() {
-        input.refuseHandshake();
+    public void refuseHandshake(Consumer<Runnable> grace) {
+        input.refuseHandshake(grace);
     }
 
     // ------------------------------------------------------------------------------------------- identity

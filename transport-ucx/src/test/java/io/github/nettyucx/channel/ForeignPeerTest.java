@@ -291,23 +291,27 @@ class ForeignPeerTest {
 
     @OnEachLane
     void halfAHelloIsNone() throws Exception {
-        assertTimesOut(Arrays.copyOf(HandshakeBytes.hello(terms(null)), HandshakeBytes.HELLO_LENGTH - 1));
+        assertTimesOut(Arrays.copyOf(HandshakeBytes.hello(terms(null)), HandshakeBytes.HELLO_LENGTH - 1),
+                UcxPlainPeers.SPEAKING);
     }
 
+    /** An ordinary client may begin so, where there are any. */
     @OnEachLane
     void theBeginningOfTheMagicNumberIsNone() throws Exception {
-        assertTimesOut("NettyU".getBytes(StandardCharsets.US_ASCII));
+        assertTimesOut("NettyU".getBytes(StandardCharsets.US_ASCII), UcxPlainPeers.REFUSE);
     }
 
     @OnEachLane
     void aHelloWithoutTheLastWordIsNoConnection() throws Exception {
-        assertTimesOut(HandshakeBytes.hello("socket"));
+        assertTimesOut(HandshakeBytes.hello("socket"), UcxPlainPeers.SPEAKING);
     }
 
     /** A byte now and then does not make the time longer. */
     @OnEachLane
     void aHelloByteByByteHasNoMoreTime() throws Exception {
         Channel server = peers.listen(server()
+                // Others may take a client that is slow with its first eight bytes for an ordinary one.
+                .childOption(UcxChannelOption.PLAIN_PEERS, UcxPlainPeers.REFUSE)
                 .childOption(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, HANDSHAKE_TIMEOUT_MILLIS));
         InetSocketAddress address = (InetSocketAddress) server.localAddress();
         byte[] hello = HandshakeBytes.hello(terms(null));
@@ -335,9 +339,10 @@ class ForeignPeerTest {
         assertServes(server);
     }
 
-    private void assertTimesOut(byte[] said) throws Exception {
+    private void assertTimesOut(byte[] said, UcxPlainPeers plainPeers) throws Exception {
         Channel server = peers.listen(server()
                 .childOption(UcxChannelOption.LANES, Lane.current() + (Lane.current().isLink() ? ",socket" : ""))
+                .childOption(UcxChannelOption.PLAIN_PEERS, plainPeers)
                 .childOption(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, HANDSHAKE_TIMEOUT_MILLIS));
         try (RawPeer client = new RawPeer()) {
             client.connect((InetSocketAddress) server.localAddress());
