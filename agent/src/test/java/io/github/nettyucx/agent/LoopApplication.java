@@ -37,6 +37,8 @@ import java.util.function.Function;
 public final class LoopApplication {
 
     private static final int SECONDS = 15;
+    /** For what has happened already. */
+    private static final int SHORT = 3;
     private static final int GROUPS = 30;
 
     private LoopApplication() {
@@ -188,11 +190,14 @@ public final class LoopApplication {
         EventLoopGroup group = new NioEventLoopGroup(1);
         group.submit(() -> null).get();
         group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS).sync();
-        connect(group);
+        Channel refused = connect(group);
+        refused.closeFuture().addListener(closed -> {
+        });
+        System.out.println("its loop has ended " + refused.eventLoop().awaitTermination(0, TimeUnit.SECONDS));
         EventLoopGroup other = new NioEventLoopGroup(1);
         Channel registered = listen(other).sync().channel();
-        String refused = rootOf(group.register(registered).await().cause());
-        System.out.println("elsewhere " + refused + ", open " + registered.isOpen());
+        String cause = rootOf(group.register(registered).await().cause());
+        System.out.println("elsewhere " + cause + ", open " + registered.isOpen());
     }
 
     /** As without descriptors. */
@@ -206,7 +211,7 @@ public final class LoopApplication {
                 .await(SECONDS, TimeUnit.SECONDS));
     }
 
-    private static void connect(EventLoopGroup group) throws Exception {
+    private static Channel connect(EventLoopGroup group) throws Exception {
         AtomicReference<Channel> made = new AtomicReference<>();
         String end;
         try {
@@ -218,7 +223,10 @@ public final class LoopApplication {
         } catch (RuntimeException e) {
             end = "thrown " + rootOf(e);
         }
-        System.out.println(end + ", open " + made.get().isOpen());
+        boolean isOpen = made.get().isOpen();
+        System.out.println(end + ", open " + isOpen + ", closed "
+                + made.get().closeFuture().await(SHORT, TimeUnit.SECONDS));
+        return made.get();
     }
 
     private static String rootOf(Throwable t) {

@@ -65,16 +65,17 @@ class TakenLoopsTest {
         assertSays(run(netty, "full"), "queues 2, bound true, ended true");
     }
 
-    /** Bootstraps of Netty count on it, and close what they have made. */
+    /** Bootstraps of Netty count on it, and close what they have made. Who waits for the channel's end gets it. */
     @ParameterizedTest
     @ValueSource(strings = {"4.1", "4.2"})
     void aChannelForWhichThereIsNoLoopIsClosed(String netty) throws Exception {
         String ended = run(netty, "ended");
-        assertSays(ended, "failed RejectedExecutionException, open false");
+        assertSays(ended, "failed RejectedExecutionException, open false, closed true");
+        assertSays(ended, "its loop has ended true");
         assertSays(ended, "elsewhere IllegalStateException, open true");
         String output = run(netty, "no-loop");
-        assertEquals(2, output.lines().filter("failed RejectedExecutionException: no more selectors, open false"::equals)
-                .count(), output);
+        assertEquals(2, output.lines().filter(
+                "failed RejectedExecutionException: no more selectors, open false, closed true"::equals).count(), output);
         assertSays(output, "ended true");
     }
 

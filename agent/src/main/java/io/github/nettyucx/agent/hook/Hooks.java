@@ -78,6 +78,8 @@ public abstract class Hooks {
             return loopBeside(taken, channel);
         } catch (Throwable t) {
             channel.unsafe().closeForcibly();
+            // It has no socket any more that a close would linger for. This is for who waits for the channel's end.
+            channel.unsafe().close(channel.voidPromise());
             promise.tryFailure(t);
             return null;
         }

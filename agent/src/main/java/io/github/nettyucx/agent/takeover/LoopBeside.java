@@ -28,6 +28,9 @@ final class LoopBeside {
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance("io.github.nettyucx.agent");
 
+    /** It has nothing to do: a moment, unless the machine is busy. */
+    private static final int ENDING_SECONDS = 5;
+
     private final EventLoop taken;
     private final Maker maker;
     private final Promise<Object> bothEnded = new DefaultPromise<>(GlobalEventExecutor.INSTANCE);
@@ -41,21 +44,39 @@ final class LoopBeside {
         this.maker = maker;
     }
 
-    /** @throws RejectedExecutionException if there is none, and the loops end, or none can be made */
+    /**
+     * Made if need be, and if the loops end already, an ended one: Netty itself refuses a channel then, as without the agent.
+     *
+     * @throws RejectedExecutionException if none can be made
+     */
     synchronized EventLoop get() {
         if (loop == null) {
-            if (ending) {
-                throw new RejectedExecutionException("event loop shut down");
-            }
-            try {
-                loop = maker.make(taken);
-            } catch (Exception e) {
-                logger.debug("There is no event loop for a channel that the UCX transport does not take.", e);
-                throw new RejectedExecutionException("failed to make an event loop for a channel that the UCX transport"
-                        + " does not take", e);
-            }
+            loop = ending ? makeEnded() : make();
         }
         return loop;
+    }
+
+    private EventLoop make() {
+        try {
+            return maker.make(taken);
+        } catch (Exception e) {
+            logger.debug("There is no event loop for a channel that the UCX transport does not take.", e);
+            throw new RejectedExecutionException("failed to make an event loop for a channel that the UCX transport"
+                    + " does not take", e);
+        }
+    }
+
+    private EventLoop makeEnded() {
+        EventLoop made = make();
+        made.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+        try {
+            if (made.awaitTermination(ENDING_SECONDS, TimeUnit.SECONDS)) {
+                return made;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        throw new RejectedExecutionException("event loop shut down");
     }
 
     private synchronized EventLoop end() {
