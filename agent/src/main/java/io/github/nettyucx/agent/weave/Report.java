@@ -15,6 +15,15 @@ import java.util.function.LongSupplier;
  */
 public final class Report {
 
+    /**
+     * So many peers and reasons have rows of their own, and as many reasons more have one for all other peers. An application
+     * that meets millions of them is to keep its memory. Threads that come at the same time may make it a few more.
+     */
+    static final int MOST = 1000;
+    private static final String OTHERS = "others";
+    private static final String OTHER_REASONS = "various reasons";
+    private static final String OTHER_THINGS = "others, of which there were too many to tell them apart";
+
     private static final String FORMAT = "  %-8s %-7s %-40s %11d %16d %16d  %s%n";
 
     /**
@@ -65,9 +74,24 @@ public final class Report {
      */
     public void opened(Object channel, String netty, String lane, boolean server, String peer, String reason,
                        LongSupplier sent, LongSupplier received) {
-        Row row = rows.computeIfAbsent(new Key(netty, lane, server, peer, reason), key -> new Row());
+        Row row = row(netty, lane, server, peer, reason);
         row.connections.incrementAndGet();
         open.put(channel, new Connection(row, sent, received));
+    }
+
+    private Row row(String netty, String lane, boolean server, String peer, String reason) {
+        Row known = rowIfRoom(new Key(netty, lane, server, peer, reason), MOST);
+        if (known == null) {
+            known = rowIfRoom(new Key(netty, lane, server, OTHERS, reason), 2 * MOST);
+        }
+        return known != null ? known
+                : rowIfRoom(new Key(netty, lane, server, OTHERS, reason.isEmpty() ? "" : OTHER_REASONS), Integer.MAX_VALUE);
+    }
+
+    /** @return {@code null} if there is none, and there are that many others */
+    private Row rowIfRoom(Key key, int most) {
+        Row known = rows.get(key);
+        return known != null || rows.size() >= most ? known : rows.computeIfAbsent(key, absent -> new Row());
     }
 
     /** It is closed. */
@@ -80,7 +104,8 @@ public final class Report {
 
     /** A channel, or a group of loops, stays what it was. */
     public void left(String what) {
-        left.computeIfAbsent(what, key -> new AtomicLong()).incrementAndGet();
+        String told = left.containsKey(what) || left.size() < MOST ? what : OTHER_THINGS;
+        left.computeIfAbsent(told, key -> new AtomicLong()).incrementAndGet();
     }
 
     void print() {
