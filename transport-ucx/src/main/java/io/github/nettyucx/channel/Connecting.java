@@ -126,10 +126,7 @@ final class Connecting {
         channel.has(made);
         if (channel.isDeclined()) {
             channel.closing().opened(made);
-            if (channel.isLingering()) {
-                // The client may have gone with its last word, which is not told again.
-                lane.socketReady(events);
-            }
+            lingers(lane, events);
             return;
         }
         channel.become(ChannelState.ACTIVE);
@@ -145,11 +142,22 @@ final class Connecting {
         channel.halfClose.opened();
         if (!wanted) {
             channel.unsafe().close(channel.voidPromise());
-        } else if (channel.isReading()) {
+        }
+        if (channel.isReading()) {
             lane.socketReady(events);
             // What was flushed meanwhile, and what came while a read was pending.
             channel.continueWriting();
             made.input().arrived();
+        } else {
+            // The application has closed it as soon as it was told of it.
+            lingers(lane, events);
+        }
+    }
+
+    /** The peer may have gone with its last word, which is not told again: then a closed channel does not wait for it. */
+    private void lingers(Lane lane, int events) {
+        if (channel.isLingering()) {
+            lane.socketReady(events);
         }
     }
 
