@@ -12,7 +12,8 @@ import io.github.nettyucx.lane.LoopLanes;
  * until that has been delivered: the channel lingers.
  * <p>
  * An accepted channel closes in the same two ways while its handshake is under way. A kernel's client is connected by then,
- * and sees an orderly end. So the handshake goes on, and the client is told over the connection that comes out of it.
+ * and sees an orderly end. So the handshake goes on, and the client is told over the connection that comes out of it. That
+ * is the socket, unless the two have agreed on a link before: see {@link ServerOpening}.
  */
 final class Closing implements Departure {
 

@@ -31,6 +31,8 @@ final class ServerOpening extends Opening {
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(ServerOpening.class);
 
+    /** Told to a client that asks for more than the socket. */
+    private static final String CLOSED = "the server has closed the channel";
     private static final String ORDINARY_CLIENT = "the client is an ordinary one";
 
     private final ServingLinks links;
@@ -156,11 +158,15 @@ final class ServerOpening extends Opening {
                 default -> handshake = new ServerHandshake(this::announced, links, this, KernelRandom::fill);
             }
         }
+        if (channel.isDeclined()) {
+            links.refuse(CLOSED);
+        }
         handshake.received(in);
     }
 
+    /** A client that is declined, by a filter of addresses say, is only to see the end: for that the socket is enough. */
     private Terms announced() {
-        Terms terms = terms();
+        Terms terms = channel.isDeclined() ? terms().withSocketAlone(CLOSED) : terms();
         // What this side has taken to get ready, which with its first connection can be long, is not the client's time.
         boundBy("no end of the handshake");
         links.limits(limits);

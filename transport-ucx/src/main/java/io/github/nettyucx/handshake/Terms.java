@@ -2,6 +2,7 @@
 package io.github.nettyucx.handshake;
 
 import java.net.InetSocketAddress;
+import java.util.EnumMap;
 import java.util.Map;
 
 /**
@@ -32,6 +33,16 @@ public record Terms(LaneSet lanes, int available, Map<LaneKind, String> unavaila
         if (wrong != null) {
             throw new IllegalArgumentException(wrong);
         }
+    }
+
+    /** The same where nothing but the socket can be had. */
+    public Terms withSocketAlone(String reason) {
+        Map<LaneKind, String> reasons = new EnumMap<>(LaneKind.class);
+        for (LaneKind kind : lanes.kinds()) {
+            reasons.put(kind, reason);
+        }
+        return new Terms(lanes, LaneKind.SOCKET.bit(), reasons, ucxVersion, party, secret, translatedAddresses, channelId,
+                window, maxMessage, local, remote);
     }
 
     /** The bits of the lanes that are allowed and can be had. */

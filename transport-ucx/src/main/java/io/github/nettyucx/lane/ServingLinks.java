@@ -23,6 +23,8 @@ public final class ServingLinks implements ServerLinks {
     private final LinkTable links;
     private final LaneMaker lanes;
     private ConnectionLimits limits;
+    /** Why the client gets no link that it does not have; {@code null} if it does. */
+    private String obstacle;
     private LinkLane prepared;
 
     ServingLinks(LinkTable links, LaneMaker lanes) {
@@ -33,6 +35,11 @@ public final class ServingLinks implements ServerLinks {
     /** What is announced to this client; to be told before a link is asked for. */
     public void limits(ConnectionLimits announced) {
         limits = announced;
+    }
+
+    /** From now on no link is made with this client: it is not told where this side's worker is. */
+    public void refuse(String reason) {
+        obstacle = reason;
     }
 
     /**
@@ -94,6 +101,9 @@ public final class ServingLinks implements ServerLinks {
 
     @Override
     public LinkHalf accept(LaneKind lane, Party client, long theirs, byte[] address) throws LinkException {
+        if (obstacle != null) {
+            throw new LinkException(obstacle);
+        }
         return prepare(lane, links.accept(lane, client, theirs, address));
     }
 

@@ -22,6 +22,7 @@ final class DecliningMain {
 
     public static void main(String[] arguments) throws Exception {
         Channel server = new ServerBootstrap().group(TestLoops.newGroup(1)).channel(UcxServerSocketChannel.class)
+                .childOption(UcxChannelOption.LANES, Lane.current().orSocket())
                 .childHandler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel channel) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.handshake.HandshakeException;
 import io.github.nettyucx.handshake.HandshakeFailure;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
@@ -19,6 +20,10 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.handler.ipfilter.IpFilterRule;
+import io.netty.handler.ipfilter.IpFilterRuleType;
+import io.netty.handler.ipfilter.IpSubnetFilterRule;
+import io.netty.handler.ipfilter.RuleBasedIpFilter;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -42,11 +47,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * An accepted channel can be closed before its handshake is over. As with a kernel's socket that is done at once, and its
- * client is connected, and then sees the end.
+ * client is connected, and then sees the end. Over the socket, whatever lane the two could have: a client that is not
+ * wanted is not told how to reach this process's memory.
  */
 @Tag("ucx-matrix")
 class EarlyCloseTest {
@@ -81,6 +88,7 @@ class EarlyCloseTest {
 
     private ServerBootstrap server(Consumer<UcxSocketChannel> first) {
         return peers.server(Inbox::new).childOption(ChannelOption.ALLOCATOR, leaks.allocator)
+                .childOption(UcxChannelOption.LANES, Lane.current().orSocket())
                 .childHandler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel channel) {
@@ -169,12 +177,16 @@ class EarlyCloseTest {
     }
 
     private ChannelFuture connect(Channel server, ChannelHandler... handlers) {
+        return connect(server, Lane.current().orSocket(), handlers);
+    }
+
+    private ChannelFuture connect(Channel server, String lanes, ChannelHandler... handlers) {
         return peers.client(new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) {
                 channel.pipeline().addLast(handlers);
             }
-        }).connect(server.localAddress());
+        }).option(UcxChannelOption.LANES, lanes).connect(server.localAddress());
     }
 
     // ------------------------------------------------------------------------------------------- nothing to send
@@ -263,6 +275,58 @@ class EarlyCloseTest {
         assertTrue(channel.isOver());
         Peers.await(connect);
         assertEquals(CONNECTED_AND_ENDED, diary.awaitEnd());
+    }
+
+    // ------------------------------------------------------------------------------------------- no way to the memory
+
+    /** As Netty's own filters have it: they close the channel when it is registered. */
+    @OnEachLane(linksOnly = true)
+    void whoIsFilteredOutGetsNoLink() throws Exception {
+        IpFilterRule nobody = new IpSubnetFilterRule("127.0.0.0", 8, IpFilterRuleType.REJECT);
+        Channel server = peers.listen(server(channel -> channel.pipeline().addLast(new RuleBasedIpFilter(nobody))));
+        for (int round = 0; round < ROUNDS; round++) {
+            Diary diary = new Diary();
+            ChannelFuture connect = Peers.await(connect(server, diary));
+            assertEquals(CONNECTED_AND_ENDED, diary.awaitEnd());
+            assertEquals("socket", ((UcxSocketChannel) connect.channel()).lane());
+            awaitOver(awaitAccepted());
+        }
+        assertEquals(0, serverMetrics().handshakesFailed());
+    }
+
+    /** There is nothing left that both sides allow. */
+    @OnEachLane(linksOnly = true)
+    void whoDoesNotTakeTheSocketIsRefused() throws Exception {
+        Channel server = peers.listen(server(EarlyCloseTest::closeAtOnce));
+        HandshakeException failure = assertInstanceOf(HandshakeException.class,
+                Peers.awaitFailure(connect(server, Lane.current().toString(), new Diary())));
+        assertSame(HandshakeFailure.NO_COMMON_LANE, failure.reason());
+        assertTrue(failure.getMessage().contains(Lane.current() + ": the server has closed the channel"),
+                failure::getMessage);
+        awaitOver(awaitAccepted());
+    }
+
+    /** It has been told which lane it could have had, and asks for a link. */
+    @OnEachLane(linksOnly = true)
+    void whoIsDeclinedWhenItHasBeenAnsweredGetsNoLinkEither() throws Exception {
+        UcxServerSocketChannel server = peers.listen(server(channel -> { }));
+        try (ForgingPeer client = new ForgingPeer()) {
+            client.connect(server.localAddress());
+            client.beforeOffer(() -> closeOnItsLoop(accepted.peek()));
+            HandshakeException failure = client.greetInVain();
+            assertSame(HandshakeFailure.NO_COMMON_LANE, failure.reason());
+            assertTrue(failure.getMessage().contains(Lane.current() + ": the server has closed the channel"),
+                    failure::getMessage);
+        }
+        awaitOver(awaitAccepted());
+    }
+
+    private static void closeOnItsLoop(UcxSocketChannel channel) {
+        try {
+            Peers.await(channel.eventLoop().submit(() -> closeAtOnce(channel)));
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     // ------------------------------------------------------------------------------------------- ordinary clients
@@ -359,8 +423,9 @@ class EarlyCloseTest {
             assertFalse(channel.close().isDone());
         }));
         Diary diary = new Diary();
-        Peers.await(connect(server, diary));
+        ChannelFuture connect = Peers.await(connect(server, diary));
         assertEquals(List.of("active", "we are full", "inactive"), diary.awaitEnd());
+        assertEquals("socket", ((UcxSocketChannel) connect.channel()).lane());
         UcxSocketChannel channel = awaitAccepted();
         Peers.await(writes.getFirst());
         Peers.await(channel.closeFuture());

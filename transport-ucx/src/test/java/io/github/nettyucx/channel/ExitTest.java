@@ -95,7 +95,8 @@ class ExitTest {
                 .redirectErrorStream(true).start();
         try (BufferedReader output = process.inputReader()) {
             Inbox inbox = new Inbox();
-            Channel client = Peers.await(peers.client(inbox).connect(Peers.loopback(awaitPort(output)))).channel();
+            Channel client = Peers.await(peers.client(inbox).option(UcxChannelOption.LANES, Lane.current().orSocket())
+                    .connect(Peers.loopback(awaitPort(output)))).channel();
             inbox.awaitActive();
             inbox.awaitInactive();
             assertEquals(List.of(), inbox.exceptions());

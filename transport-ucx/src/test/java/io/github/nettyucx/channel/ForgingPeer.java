@@ -79,6 +79,7 @@ final class ForgingPeer implements AutoCloseable, Handshake.Owner {
     /** GO, as long as it is held back. */
     private ByteBuffer go;
     private boolean holdsGoBack;
+    private Runnable beforeOffer = () -> { };
 
     ForgingPeer() throws UcxException {
         UcxLibrary.load();
@@ -115,6 +116,11 @@ final class ForgingPeer implements AutoCloseable, Handshake.Owner {
         finishGreeting();
     }
 
+    /** When the server has answered that it takes a link, and has yet to be asked for one. */
+    void beforeOffer(Runnable action) {
+        beforeOffer = action;
+    }
+
     /** Its first word. */
     void beginGreeting() {
         holdsGoBack = true;
@@ -123,10 +129,25 @@ final class ForgingPeer implements AutoCloseable, Handshake.Owner {
 
     /** What follows, but for the last word. */
     void finishGreeting() {
-        until(() -> outcome != null || failure != null || ended, "the handshake does not end");
+        awaitOutcome();
         if (outcome == null) {
             throw new AssertionError("the handshake has failed", failure);
         }
+    }
+
+    private void awaitOutcome() {
+        until(() -> outcome != null || failure != null || ended, "the handshake does not end");
+    }
+
+    /** The handshake, which has to fail. */
+    HandshakeException greetInVain() {
+        beginGreeting();
+        awaitOutcome();
+        if (failure == null) {
+            throw new AssertionError(outcome == null ? "the server has closed the connection"
+                    : "the handshake has not failed");
+        }
+        return failure;
     }
 
     void sayGo() throws IOException {
@@ -216,6 +237,7 @@ final class ForgingPeer implements AutoCloseable, Handshake.Owner {
         @Override
         public void request(LaneKind lane, Party server, LinkRequest request) {
             forget();
+            beforeOffer.run();
             try {
                 request.make(new Half(worker.queryAddress()));
             } catch (UcxException e) {

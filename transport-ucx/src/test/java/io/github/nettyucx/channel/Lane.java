@@ -34,6 +34,11 @@ public enum Lane {
         return transports.contains(transport);
     }
 
+    /** As {@link UcxChannelOption#LANES} has it: this one, and where it cannot be had the socket. */
+    String orSocket() {
+        return isLink() ? this + ",socket" : toString();
+    }
+
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

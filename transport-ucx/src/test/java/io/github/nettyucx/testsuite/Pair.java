@@ -84,6 +84,11 @@ enum Pair {
         return lane == null;
     }
 
+    /** Whether a connection may go over the kernel's socket. */
+    boolean allowsSocket() {
+        return isPlain() || lane == Lane.SOCKET;
+    }
+
     /** Skips a test that this process cannot run. */
     void assumeAvailable() {
         if (this == EPOLL_CLIENT || this == EPOLL_SERVER) {
