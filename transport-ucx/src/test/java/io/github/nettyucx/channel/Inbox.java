@@ -2,6 +2,7 @@
 package io.github.nettyucx.channel;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
@@ -14,7 +15,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Remembers what a channel has been told. */
+/** Remembers what a channel has been told. Of several it remembers all, as if they were one. */
+@ChannelHandler.Sharable
 class Inbox extends ChannelInboundHandlerAdapter {
 
     private static final long SECONDS = 15;
