@@ -58,6 +58,8 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
     /** The peer is to be told why there is no connection. */
     private boolean refusing;
     private Future<?> timeout;
+    /** When that is due. */
+    private long endNanos;
     /** Whether the socket has had something since that was last asked. */
     private boolean heard;
     private int channelId;
@@ -77,16 +79,26 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
         if (timeout != null) {
             timeout.cancel(false);
         }
-        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-        timeout = channel.eventLoop().schedule(() -> timeIsUp(millis, end, action), millis, TimeUnit.MILLISECONDS);
+        endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+        timeout = channel.eventLoop().schedule(() -> timeIsUp(millis, action), millis, TimeUnit.MILLISECONDS);
+    }
+
+    /** This side has taken so long for something of its own: that is not the peer's time. */
+    final void prolong(long nanos) {
+        endNanos += nanos;
     }
 
     /**
      * The peer is late, or this loop is: what the peer has said in time may still lie in the socket. A loop that was held
      * up for long, as by SIGSTOP, gives a peer that has said something the same time again, for it could not be answered.
      */
-    private void timeIsUp(int millis, long end, Runnable action) {
-        boolean heldUp = System.nanoTime() - end >= HELD_UP_NANOS;
+    private void timeIsUp(int millis, Runnable action) {
+        long late = System.nanoTime() - endNanos;
+        if (late < 0) {
+            timeout = channel.eventLoop().schedule(() -> timeIsUp(millis, action), -late, TimeUnit.NANOSECONDS);
+            return;
+        }
+        boolean heldUp = late >= HELD_UP_NANOS;
         heard = false;
         socketReady(Epoll.IN | Epoll.OUT);
         if (over) {

@@ -36,8 +36,10 @@ final class ServerOpening extends Opening {
     private static final String ORDINARY_CLIENT = "the client is an ordinary one";
 
     private final ServingLinks links;
+    /** Whether the first turn has come. */
+    private boolean begun;
     /** Whether the client cannot be one of this transport. */
-    private final boolean ordinary;
+    private boolean ordinary;
     /** The time for a client that has said nothing, or too little to tell what it is. */
     private Future<?> grace;
     /** Whether the client has said too little to tell what it is. */
@@ -47,18 +49,23 @@ final class ServerOpening extends Opening {
         super(channel, loop);
         this.socket = socket;
         links = loop.servingLinks(socket, length -> NativeBuffers.allocate(channel.alloc(), length), channel.traffic());
-        ordinary = plainPeers() == UcxPlainPeers.NEIGHBOURS
-                && !Neighbours.mayAsk(channel.remote, channel.local, ConfiguredDefaults.NETWORKS);
     }
 
+    /** The rest is done in the loop's next turn: the channel's {@code initChannel}, which can set options, comes before. */
     void start() throws IOException {
         watch();
+        loop.engine().schedule(() -> socketReady(0));
+    }
+
+    private void begin() {
+        begun = true;
+        ordinary = plainPeers() == UcxPlainPeers.NEIGHBOURS
+                && !Neighbours.mayAsk(channel.remote, channel.local, ConfiguredDefaults.NETWORKS);
         if (ordinary) {
-            // Not from here: the channel is being registered.
-            loop.engine().schedule(() -> socketReady(Epoll.IN));
             return;
         }
-        boundBy("no HELLO");
+        int millis = channel.config().getHandshakeTimeoutMillis();
+        boundBy(millis, () -> timedOut(millis));
         if (servesSilent()) {
             grace = afterGrace(this::graceOver);
         }
@@ -68,7 +75,7 @@ final class ServerOpening extends Opening {
         return channel.eventLoop().schedule(action, channel.config().getPlainGraceMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** As it is when it is needed: the channel's {@code initChannel}, which can set it or a secret, comes after the start. */
+    /** As it is when it is needed, which may be another than at the start. */
     private UcxPlainPeers plainPeers() {
         return channel.config().plainPeersOrDefault();
     }
@@ -78,11 +85,10 @@ final class ServerOpening extends Opening {
         return plainPeers() == UcxPlainPeers.ALL || plainPeers() == UcxPlainPeers.NEIGHBOURS;
     }
 
-    private void boundBy(String missing) {
-        int millis = channel.config().getHandshakeTimeoutMillis();
-        boundBy(millis, () -> fail(
-                new ConnectTimeoutException(missing + " from " + remote() + " within " + millis + " ms"),
-                HandshakeFailure.TIMED_OUT));
+    private void timedOut(int millis) {
+        String missing = limits == null ? "no HELLO" : "no end of the handshake";
+        fail(new ConnectTimeoutException(missing + " from " + remote() + " within " + millis + " ms"),
+                HandshakeFailure.TIMED_OUT);
     }
 
     private void graceOver() {
@@ -135,12 +141,15 @@ final class ServerOpening extends Opening {
 
     @Override
     void ready(int events) throws IOException {
+        if (!begun) {
+            begin();
+        }
         if (ordinary) {
             openSilent();
-            return;
+        } else if (events != 0) {
+            flush();
+            receive();
         }
-        flush();
-        receive();
     }
 
     @Override
@@ -166,9 +175,10 @@ final class ServerOpening extends Opening {
 
     /** A client that is declined, by a filter of addresses say, is only to see the end: for that the socket is enough. */
     private Terms announced() {
+        long start = System.nanoTime();
         Terms terms = channel.isDeclined() ? terms().withSocketAlone(CLOSED) : terms();
         // What this side has taken to get ready, which with its first connection can be long, is not the client's time.
-        boundBy("no end of the handshake");
+        prolong(System.nanoTime() - start);
         links.limits(limits);
         return terms;
     }

@@ -48,6 +48,9 @@ class ForeignPeerTest {
     private static final int MIB = 1024 * 1024;
     private static final int OTHER_UCX = 9 << 24 | 9 << 16;
     private static final int HANDSHAKE_TIMEOUT_MILLIS = 500;
+    private static final int LONG_MILLIS = 3000;
+    /** So late that as much time again would be more than a busy machine's delay. */
+    private static final int LATE_MILLIS = 2600;
     private static final int SOCKETS = 50;
     private static final int REFUSE_HEADER = 8;
 
@@ -337,6 +340,25 @@ class ForeignPeerTest {
         assertTrue(millis < HANDSHAKE_TIMEOUT_MILLIS + 2000, () -> "closed after " + millis + " ms");
         assertEquals(0, children.connected.get());
         assertServes(server);
+    }
+
+    /** Nor does its first word: there is one time for the whole handshake. */
+    @OnEachLane(lanes = Lane.SOCKET)
+    void whoSaysHelloLateHasNoMoreTimeForTheRest() throws Exception {
+        Channel server = peers.listen(server().childOption(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, LONG_MILLIS));
+        // What is made ready for the first connection is not the client's time.
+        assertServes(server);
+        try (RawPeer client = new RawPeer()) {
+            long start = System.nanoTime();
+            client.connect((InetSocketAddress) server.localAddress());
+            Peers.await(server.eventLoop().schedule(() -> { }, LATE_MILLIS, TimeUnit.MILLISECONDS));
+            client.say(HandshakeBytes.hello("socket"));
+            assertEquals(HandshakeBytes.ANSWER_LENGTH, client.hear(HandshakeBytes.ANSWER_LENGTH).length);
+            client.awaitEnd();
+            long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            assertTrue(millis >= LONG_MILLIS - 50 && millis < LONG_MILLIS + 2000, () -> "closed after " + millis + " ms");
+        }
+        assertEquals(1, TestLoops.driver(server.eventLoop()).metrics().handshakesFailed(HandshakeFailure.TIMED_OUT));
     }
 
     private void assertTimesOut(byte[] said, UcxPlainPeers plainPeers) throws Exception {
