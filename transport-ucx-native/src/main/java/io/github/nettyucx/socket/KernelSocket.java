@@ -31,6 +31,9 @@ public final class KernelSocket implements DatagramPort, StreamEnd, AutoCloseabl
     private static final int FLAGS = SocketConstants.SOCK_NONBLOCK | SocketConstants.SOCK_CLOEXEC;
     private static final int NO_SIGNAL = SocketConstants.MSG_NOSIGNAL;
 
+    /** {@code null} as long as that is not known. */
+    private static volatile Boolean ipv6Available;
+
     private final boolean ipv6;
     private int fd;
     /** Where a connection comes from or goes to: the kernel forgets it when it is reset. */
@@ -43,22 +46,27 @@ public final class KernelSocket implements DatagramPort, StreamEnd, AutoCloseabl
         this.ipv6 = ipv6;
     }
 
-    /** Found out when it is asked for first. */
-    private static final class Ipv6 {
-        static final boolean AVAILABLE = !Boolean.getBoolean("java.net.preferIPv4Stack") && canBeMade();
-
-        private static boolean canBeMade() {
-            try (KernelSocket socket = stream(true)) {
-                return socket.isIpv6();
-            } catch (IOException e) {
-                return false;
-            }
-        }
-    }
-
-    /** Whether there are IPv6 sockets, with both families. {@code -Djava.net.preferIPv4Stack=true} says no. */
+    /**
+     * Whether there are IPv6 sockets, with both families. {@code -Djava.net.preferIPv4Stack=true} says no.
+     *
+     * <p>A machine that says it has none is believed. Any other error, for want of descriptors say, is told to whoever makes
+     * the socket that he wants: here it says nothing, and the next one who asks may learn more.
+     */
     public static boolean isIpv6Available() {
-        return Ipv6.AVAILABLE;
+        Boolean known = ipv6Available;
+        if (known != null) {
+            return known;
+        }
+        int fd = Boolean.getBoolean("java.net.preferIPv4Stack") ? -Errno.EAFNOSUPPORT
+                : SocketFunctions.socket(CallState.current(), SocketConstants.AF_INET6, SocketConstants.SOCK_STREAM | FLAGS);
+        if (fd >= 0) {
+            new KernelSocket(fd, true).close();
+        }
+        boolean available = fd != -Errno.EAFNOSUPPORT;
+        if (fd >= 0 || !available) {
+            ipv6Available = available;
+        }
+        return available;
     }
 
     /** Whether a socket for this address has to be an IPv6 one; one for a wildcard is, where there are any. */

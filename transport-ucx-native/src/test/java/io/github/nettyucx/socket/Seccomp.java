@@ -24,6 +24,7 @@ final class Seccomp {
     static final int WRITEV = number(20, 66);
     static final int PWRITE64 = number(18, 68);
     static final int SENDFILE = number(40, 71);
+    static final int SOCKET = number(41, 198);
 
     private static final int PR_SET_SECCOMP = 22;
     private static final int PR_SET_NO_NEW_PRIVS = 38;
