@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -53,7 +54,12 @@ class EarlyHalfCloseTest {
 
     /** A server whose child does this as soon as there is one. */
     private Channel listen(Function<SocketChannel, List<ChannelFuture>> first) throws InterruptedException {
-        ServerBootstrap server = peers.server(() -> child).childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
+        return listen(peers.server(() -> child), first);
+    }
+
+    private Channel listen(ServerBootstrap bootstrap, Function<SocketChannel, List<ChannelFuture>> first)
+            throws InterruptedException {
+        ServerBootstrap server = bootstrap.childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .childHandler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel channel) {
@@ -65,7 +71,11 @@ class EarlyHalfCloseTest {
     }
 
     private UcxSocketChannel connect(Channel server) throws InterruptedException {
-        return Peers.connect(peers.client(inbox).option(ChannelOption.ALLOW_HALF_CLOSURE, true), server);
+        return connect(peers.client(inbox), server);
+    }
+
+    private static UcxSocketChannel connect(Bootstrap client, Channel server) throws InterruptedException {
+        return Peers.connect(client.option(ChannelOption.ALLOW_HALF_CLOSURE, true), server);
     }
 
     private List<ChannelFuture> done() throws Exception {
@@ -133,9 +143,11 @@ class EarlyHalfCloseTest {
 
     @OnEachLane
     void aCloseDeliversWhatWasFlushed() throws Exception {
-        Channel server = listen(channel -> List.of(channel.writeAndFlush(text("greeting")), channel.shutdownOutput(),
-                channel.close()));
-        connect(server);
+        // After an early close the connection takes the socket.
+        String lanes = Lane.current().orSocket();
+        Channel server = listen(peers.server(() -> child).childOption(UcxChannelOption.LANES, lanes),
+                channel -> List.of(channel.writeAndFlush(text("greeting")), channel.shutdownOutput(), channel.close()));
+        connect(peers.client(inbox).option(UcxChannelOption.LANES, lanes), server);
         inbox.awaitText("greeting");
         inbox.awaitInputShutdown();
         Peers.await(done().getFirst());

@@ -137,23 +137,28 @@ final class FaultyExchange {
     }
 
     String run() throws InterruptedException {
-        Channel listening = new ServerBootstrap().group(group).channel(serverType)
+        ServerBootstrap accepting = new ServerBootstrap().group(group).channel(serverType)
                 .option(ChannelOption.RCVBUF_ALLOCATOR, acceptAllocator())
                 .childOption(ChannelOption.ALLOCATOR, allocator)
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(64, 128))
                 .childOption(ChannelOption.RCVBUF_ALLOCATOR, receiveAllocator(true))
                 .childOption(ChannelOption.MESSAGE_SIZE_ESTIMATOR, estimator(true))
-                .childHandler(initializer(server, true))
-                .bind(Peers.loopback(0)).sync().channel();
-        ChannelFuture connect = new Bootstrap().group(group).channel(clientType)
+                .childHandler(initializer(server, true));
+        Bootstrap connecting = new Bootstrap().group(group).channel(clientType)
                 .option(ChannelOption.ALLOCATOR, allocator)
                 .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .option(ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(64, 128))
                 .option(ChannelOption.RCVBUF_ALLOCATOR, receiveAllocator(false))
                 .option(ChannelOption.MESSAGE_SIZE_ESTIMATOR, estimator(false))
-                .handler(initializer(client, false))
-                .connect(listening.localAddress());
+                .handler(initializer(client, false));
+        if (clientType == UcxSocketChannel.class) {
+            // That is what is left where a fault closes the channel before its handshake is over.
+            accepting.childOption(UcxChannelOption.LANES, Lane.current().orSocket());
+            connecting.option(UcxChannelOption.LANES, Lane.current().orSocket());
+        }
+        Channel listening = accepting.bind(Peers.loopback(0)).sync().channel();
+        ChannelFuture connect = connecting.connect(listening.localAddress());
         if (!connect.await(SECONDS, TimeUnit.SECONDS)) {
             return "the connect hangs";
         }
