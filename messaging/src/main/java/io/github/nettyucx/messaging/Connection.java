@@ -406,10 +406,11 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         long left = progressNanos + (isBeingSent ? stallNanos / 2 : stallNanos) - now;
         if (left > 0 && !looksAgain) {
             looksAgain = true;
+            // Before the whole time is over: what has been sent since is found out, and the peer does not wait for longer.
             limit = loop.schedule(() -> {
                 looksAgain = false;
                 leaveIfWhole();
-            }, left, TimeUnit.NANOSECONDS);
+            }, Math.min(left, stallNanos / 2), TimeUnit.NANOSECONDS);
         }
         return left <= 0;
     }

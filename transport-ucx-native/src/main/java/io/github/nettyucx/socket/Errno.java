@@ -19,8 +19,10 @@ public final class Errno {
     public static final int EIO = 5;
     public static final int EBADF = 9;
     public static final int EAGAIN = 11;
+    public static final int ENOMEM = 12;
     public static final int EACCES = 13;
     public static final int EINVAL = 22;
+    public static final int ENFILE = 23;
     public static final int EMFILE = 24;
     public static final int EPIPE = 32;
     public static final int ENOSYS = 38;
@@ -37,6 +39,7 @@ public final class Errno {
     public static final int ENETRESET = 102;
     public static final int ECONNABORTED = 103;
     public static final int ECONNRESET = 104;
+    public static final int ENOBUFS = 105;
     public static final int EISCONN = 106;
     public static final int ENOTCONN = 107;
     public static final int ETIMEDOUT = 110;

@@ -49,8 +49,9 @@ public final class KernelSocket implements DatagramPort, StreamEnd, AutoCloseabl
     /**
      * Whether there are IPv6 sockets, with both families. {@code -Djava.net.preferIPv4Stack=true} says no.
      *
-     * <p>A machine that says it has none is believed. Any other error, for want of descriptors say, is told to whoever makes
-     * the socket that he wants: here it says nothing, and the next one who asks may learn more.
+     * <p>A machine that does not make one, because it has none or lets this process have none, is believed. A want of
+     * descriptors or of memory says nothing: whoever makes the socket that he wants is told of it, and the next one who asks
+     * may learn more.
      */
     public static boolean isIpv6Available() {
         Boolean known = ipv6Available;
@@ -62,11 +63,13 @@ public final class KernelSocket implements DatagramPort, StreamEnd, AutoCloseabl
         if (fd >= 0) {
             new KernelSocket(fd, true).close();
         }
-        boolean available = fd != -Errno.EAFNOSUPPORT;
-        if (fd >= 0 || !available) {
-            ipv6Available = available;
+        switch (-fd) {
+            case Errno.EMFILE, Errno.ENFILE, Errno.ENOBUFS, Errno.ENOMEM:
+                return true;
+            default:
+                ipv6Available = fd >= 0;
+                return fd >= 0;
         }
-        return available;
     }
 
     /** Whether a socket for this address has to be an IPv6 one; one for a wildcard is, where there are any. */

@@ -24,6 +24,12 @@ class Ipv6Test {
         assertEquals("false false", answers(Errno.EAFNOSUPPORT));
     }
 
+    /** As in a container whose rules allow IPv4 alone. */
+    @Test
+    void soIsOneThatForbidsIt() throws Exception {
+        assertEquals("false false", answers(Errno.EACCES));
+    }
+
     private static String answers(int errno) throws Exception {
         // Says here, and not there, that there is no such thing.
         Seccomp.refusing(Errno.EIO, () -> 0, Seccomp.WRITEV);

@@ -18,7 +18,7 @@ public enum UcxPlainPeers {
     /**
      * All, but only neighbours may be of this transport: clients of this host, and of the networks that the system property
      * {@code io.github.nettyucx.networks} names. Those are looked at as with {@link #ALL}. Everybody else is served as an
-     * ordinary client from the first byte on, and does not wait.
+     * ordinary client, and does not wait, unless its first bytes are those of a handshake.
      */
     NEIGHBOURS
 }

@@ -153,9 +153,10 @@ final class FaultyExchange {
                 .option(ChannelOption.MESSAGE_SIZE_ESTIMATOR, estimator(false))
                 .handler(initializer(client, false));
         if (clientType == UcxSocketChannel.class) {
-            // That is what is left where a fault closes the channel before its handshake is over.
-            accepting.childOption(UcxChannelOption.LANES, Lane.current().orSocket());
-            connecting.option(UcxChannelOption.LANES, Lane.current().orSocket());
+            // The socket is what is left where a fault closes the channel before its handshake is over.
+            String lanes = fault == Fault.NONE ? Lane.current().toString() : Lane.current().orSocket();
+            accepting.childOption(UcxChannelOption.LANES, lanes);
+            connecting.option(UcxChannelOption.LANES, lanes);
         }
         Channel listening = accepting.bind(Peers.loopback(0)).sync().channel();
         ChannelFuture connect = connecting.connect(listening.localAddress());

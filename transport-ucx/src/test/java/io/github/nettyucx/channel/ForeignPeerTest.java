@@ -48,9 +48,9 @@ class ForeignPeerTest {
     private static final int MIB = 1024 * 1024;
     private static final int OTHER_UCX = 9 << 24 | 9 << 16;
     private static final int HANDSHAKE_TIMEOUT_MILLIS = 500;
-    private static final int LONG_MILLIS = 3000;
+    private static final int LONG_MILLIS = 5000;
     /** So late that as much time again would be more than a busy machine's delay. */
-    private static final int LATE_MILLIS = 2600;
+    private static final int LATE_MILLIS = 3500;
     private static final int SOCKETS = 50;
     private static final int REFUSE_HEADER = 8;
 

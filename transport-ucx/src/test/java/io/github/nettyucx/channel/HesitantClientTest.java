@@ -153,7 +153,9 @@ class HesitantClientTest {
 
     @Test
     void aHandshakeInTwoPiecesIsOne() throws Exception {
-        UcxServerSocketChannel server = peers.listen(server(UcxPlainPeers.SPEAKING, NEVER));
+        // What a lane of UCX takes to get ready is not what this is about.
+        UcxServerSocketChannel server = peers.listen(server(UcxPlainPeers.SPEAKING, NEVER)
+                .childOption(UcxChannelOption.LANES, "socket"));
         byte[] hello = HandshakeBytes.hello("socket");
         try (Socket socket = connect(server)) {
             socket.getOutputStream().write(hello, 0, 7);
@@ -166,7 +168,7 @@ class HesitantClientTest {
     @Test
     void whoSaysNoMoreIsTurnedAwayWhereOrdinaryClientsAre() throws Exception {
         UcxServerSocketChannel server = peers.listen(server(UcxPlainPeers.REFUSE, GRACE_MILLIS)
-                .childOption(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, 3 * GRACE_MILLIS));
+                .childOption(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, 2000));
         try (Socket socket = connect(server)) {
             say(socket, "N");
             assertEquals("", hear(socket, 1));

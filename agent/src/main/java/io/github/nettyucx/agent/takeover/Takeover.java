@@ -23,6 +23,8 @@ import java.util.concurrent.Executor;
 public final class Takeover extends Hooks {
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance("io.github.nettyucx.agent");
+    /** So much is told once each, and nothing beyond: classes can be made without an end, and each has a name. */
+    private static final int MOST_TOLD = 1000;
 
     private final NettyCopy copy;
     private final Loops loops;
@@ -126,9 +128,13 @@ public final class Takeover extends Hooks {
         if (copy.report() != null) {
             copy.report().left(what);
         }
-        if (told.add(what)) {
+        if (isNew(what)) {
             logger.info("The agent leaves as they were (said once): {}", what);
         }
+    }
+
+    private boolean isNew(String what) {
+        return told.size() < MOST_TOLD && told.add(what);
     }
 
     /**
@@ -136,7 +142,7 @@ public final class Takeover extends Hooks {
      * does not find the one beside.
      */
     private void warnOfOtherLoops(Channel server, String group) {
-        if (!group.startsWith(copy.rootPackage() + '.') && told.add(group)) {
+        if (!group.startsWith(copy.rootPackage() + '.') && isNew(group)) {
             logger.warn("Connections of {} are on other loops than those of the group {} (said once). An application that looks"
                     + " them up by channel.eventLoop() needs -Dio.github.nettyucx.agent=off.", server.getClass().getName(), group);
         }
