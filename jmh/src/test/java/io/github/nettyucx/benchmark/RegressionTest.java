@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 class RegressionTest {
     /** Each is tried before, for two to twenty times as long: until the compilers rest. */
     private static final double SECONDS = 0.5;
-    /** A connection runs through more code than a message, and ours through more than others': compiled takes longer. */
+    /** A connection runs through more code than a message, and one over shm through most: that is compiled later. */
     private static final double CONNECT_SECONDS = 1;
     /** What misses its bound is measured again, so many times at most: what disturbs a machine may be over then. */
     private static final int CHANCES = 3;
@@ -93,7 +93,7 @@ class RegressionTest {
         SOCKET_ROUND_TRIPS(Work.LATENCY, 16, SOCKET, EPOLL, 0.9),
         /** Seen: 1.13. */
         SOCKET_MESSAGES(Work.THROUGHPUT, 16, SOCKET, EPOLL, 0.7),
-        /** Seen: 1.2 to 1.8, and 0.8 in the worst round. */
+        /** Seen: 0.94 to 1.8, and 0.59 where the code was not compiled. */
         CONNECTS(Work.CONNECT, 16, SHM, EPOLL, 0.7),
         /** Seen: 0.75. */
         LISTENING(Work.START, 16, SHM, EPOLL, 0.5),

@@ -51,7 +51,7 @@ final class Spans {
     /** The consumer's: has it called when one that is under way is released; @return whether there is one */
     boolean tellWhenFree() {
         exhausted = true;
-        return begun != givenBack;
+        return areUnderWay();
     }
 
     /** Whether the channel has some that it has not sent. */

@@ -35,7 +35,7 @@ class FragmentsTest {
             .sendTimeout(Duration.ofMillis(500))
             .option(ChannelOption.SO_RCVBUF, 64 * 1024).option(ChannelOption.SO_SNDBUF, 64 * 1024);
 
-    private static class Slow implements Codec<Integer> {
+    static class Slow implements Codec<Integer> {
 
         private final CountDownLatch half = new CountDownLatch(1);
         private final CountDownLatch go = new CountDownLatch(1);
@@ -69,6 +69,28 @@ class FragmentsTest {
             }
             bytes.release();
             return length;
+        }
+    }
+
+    /** Waits when its first frame has room, and is not complete. */
+    static final class Waiting extends Slow {
+
+        final CountDownLatch go = new CountDownLatch(1);
+        /** How many wait, or have waited. */
+        final AtomicInteger begun = new AtomicInteger();
+
+        @Override
+        public void write(Integer length, Exporter out) {
+            out.putByte(0);
+            begun.incrementAndGet();
+            try {
+                go.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            for (int i = 1; i < length; i++) {
+                out.putByte(i);
+            }
         }
     }
 
@@ -168,24 +190,7 @@ class FragmentsTest {
     void moreThreadsThanMayBeInTheMiddleOfAMessageWait(TestTransport transport) throws Exception {
         int threads = Reassembly.MAX_MESSAGES + 276;
         int length = 70 * 1024;
-        var go = new CountDownLatch(1);
-        var begun = new AtomicInteger();
-        var codec = new Slow() {
-            @Override
-            public void write(Integer length, Exporter out) {
-                out.putByte(0);
-                // Its first frame has room, and is not complete.
-                begun.incrementAndGet();
-                try {
-                    go.await();
-                } catch (InterruptedException e) {
-                    throw new IllegalStateException(e);
-                }
-                for (int i = 1; i < length; i++) {
-                    out.putByte(i);
-                }
-            }
-        };
+        var codec = new Waiting();
         var type = new MessageType<>(3, codec);
         try (var nodes = new TestTransport.Nodes(transport)) {
             // It has room for the first frames of all.
@@ -206,8 +211,8 @@ class FragmentsTest {
                 }));
             }
             MessagesTest.await("each has begun or waits",
-                    () -> begun.get() + peer.outgoing().ring().waiters().parked() == threads);
-            go.countDown();
+                    () -> codec.begun.get() + peer.outgoing().ring().waiters().parked() == threads);
+            codec.go.countDown();
             for (Thread thread : all) {
                 thread.join();
             }
@@ -217,7 +222,7 @@ class FragmentsTest {
             assertEquals(0, one.metrics().connectionsLost());
             assertEquals(0, one.metrics().undelivered());
         } finally {
-            go.countDown();
+            codec.go.countDown();
         }
     }
 

@@ -14,7 +14,6 @@ import org.junit.jupiter.api.Timeout;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -34,44 +33,13 @@ class ManyLoopsTest {
     private static final int LOOPS = 600;
     private static final int LENGTH = 70 * 1024;
 
-    private final CountDownLatch go = new CountDownLatch(1);
-    private final AtomicInteger begun = new AtomicInteger();
+    private final FragmentsTest.Waiting codec = new FragmentsTest.Waiting();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final List<EventLoopGroup> groups = new ArrayList<>();
 
-    /** Waits when its first frame has room, and is not complete. */
-    private final class Waiting implements Codec<Integer> {
-
-        @Override
-        public int size(Integer length) {
-            return length;
-        }
-
-        @Override
-        public void write(Integer length, Exporter out) {
-            out.putByte(0);
-            begun.incrementAndGet();
-            try {
-                go.await();
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
-            for (int i = 1; i < length; i++) {
-                out.putByte(i);
-            }
-        }
-
-        @Override
-        public Integer read(Importer in) {
-            int length = in.remaining();
-            in.getBuffer(length).release();
-            return length;
-        }
-    }
-
     @AfterEach
     void end() throws InterruptedException {
-        go.countDown();
+        codec.go.countDown();
         for (EventLoopGroup group : groups) {
             group.shutdownGracefully(0, 10, TimeUnit.SECONDS).await();
         }
@@ -94,7 +62,7 @@ class ManyLoopsTest {
     /** A receiver has a limit for messages in the middle, and would not go on with the connection. */
     @Test
     void threadsLeaveRoomForTheMessagesOfLoops() throws Exception {
-        var type = new MessageType<>(3, new Waiting());
+        var type = new MessageType<>(3, codec);
         var received = new AtomicInteger();
         int threads = Reassembly.MAX_MESSAGES;
         // It has room for the first frames of all.
@@ -113,15 +81,15 @@ class ManyLoopsTest {
                 }
             }
             int ofLoops = LOOPS - 1;
-            MessagesTest.await("each loop", () -> begun.get() == ofLoops);
+            MessagesTest.await("each loop", () -> codec.begun.get() == ofLoops);
             List<Thread> all = new ArrayList<>();
             for (int i = 0; i < threads; i++) {
                 all.add(Thread.ofVirtual().start(() -> send(peer, type)));
             }
             MessagesTest.await("each has begun or waits",
-                    () -> begun.get() - ofLoops + peer.outgoing().ring().waiters().parked() == threads);
-            assertTrue(begun.get() > ofLoops);
-            go.countDown();
+                    () -> codec.begun.get() - ofLoops + peer.outgoing().ring().waiters().parked() == threads);
+            assertTrue(codec.begun.get() > ofLoops);
+            codec.go.countDown();
             for (Thread thread : all) {
                 thread.join();
             }

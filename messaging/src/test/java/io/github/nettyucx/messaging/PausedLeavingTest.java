@@ -70,7 +70,10 @@ class PausedLeavingTest {
         }
     }
 
-    /** Longer than the limit, and than a message in the middle would be waited for. */
+    /**
+     * Longer than the limit, and than a message in the middle would be waited for. The time itself is the test: that nothing is
+     * given up in it is no event that could be waited for.
+     */
     private static void outlastTheLimit() throws InterruptedException {
         Thread.sleep(LIMIT.toMillis() * 3 / 2);
     }
