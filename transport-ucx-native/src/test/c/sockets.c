@@ -176,8 +176,10 @@ static void errors(void)
     ERRNO(EIO);
     ERRNO(EBADF);
     ERRNO(EAGAIN);
+    ERRNO(ENOMEM);
     ERRNO(EACCES);
     ERRNO(EINVAL);
+    ERRNO(ENFILE);
     ERRNO(EMFILE);
     ERRNO(EPIPE);
     ERRNO(ENOSYS);
@@ -194,6 +196,7 @@ static void errors(void)
     ERRNO(ENETRESET);
     ERRNO(ECONNABORTED);
     ERRNO(ECONNRESET);
+    ERRNO(ENOBUFS);
     ERRNO(EISCONN);
     ERRNO(ENOTCONN);
     ERRNO(ETIMEDOUT);
