@@ -11,7 +11,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.function.IntFunction;
 
-/** Brings answers to those who have asked. For the event loop only. */
+/** Brings answers to those who have asked. For the event loop only, but where it says otherwise. */
 final class ConnectionHandler extends SimpleChannelInboundHandler<Message> {
 
     /** Somebody who waits for an answer. */
@@ -41,7 +41,12 @@ final class ConnectionHandler extends SimpleChannelInboundHandler<Message> {
     private int lastRequest = Message.UNASKED;
     private boolean flushing;
     /** Why there is nothing more to be had; {@code null} as long as there is. */
-    private IOException end;
+    private volatile IOException end;
+
+    /** Whether answers may still come; for any thread. Who is told of the end finds that it has ended. */
+    boolean isOpen() {
+        return end == null;
+    }
 
     @Override
     public void handlerAdded(ChannelHandlerContext added) {
@@ -69,8 +74,9 @@ final class ConnectionHandler extends SimpleChannelInboundHandler<Message> {
 
     /** @return the number of the request to be sent; none if the connection has ended, which has been told then */
     int expect(Waiting one) {
-        if (end != null) {
-            one.failed(end);
+        var ended = end;
+        if (ended != null) {
+            one.failed(ended);
             return Message.UNASKED;
         }
         do {

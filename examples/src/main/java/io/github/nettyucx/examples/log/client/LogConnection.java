@@ -151,8 +151,9 @@ public final class LogConnection implements AutoCloseable {
         return ask(Message.AskStatistics::new, Message.Statistics.class::cast);
     }
 
+    /** Whether anything can be asked. Whoever has been told that the connection has ended, or failed, finds that it has. */
     public boolean isOpen() {
-        return channel.isActive();
+        return channel.isActive() && handler.isOpen();
     }
 
     /**

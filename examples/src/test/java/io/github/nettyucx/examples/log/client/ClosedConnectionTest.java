@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -91,6 +92,20 @@ class ClosedConnectionTest {
             assertEquals(CLOSED, assertThrows(RejectedExecutionException.class,
                     () -> connection.schedule(() -> { }, 1)).getMessage());
             connection.close();
+        }
+    }
+
+    /** By it one decides whether to ask again with the next connection. */
+    @Test
+    void whoIsToldThatItHasFailedFindsThatItHas() throws Exception {
+        try (var log = new LogFixture(TransportKind.NIO, BrokerSettings.in(directory))) {
+            var connection = log.connect();
+            var found = new CompletableFuture<Boolean>();
+            await(connection.loop().submit(() -> {
+                connection.statistics().addListener(asked -> found.complete(asked.isSuccess() || connection.isOpen()));
+                connection.channel().pipeline().fireExceptionCaught(new IOException("broken"));
+            }));
+            assertFalse(found.get(LogFixture.SECONDS, TimeUnit.SECONDS));
         }
     }
 
