@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -23,6 +24,9 @@ class ExitTest {
     private static final int KIB = 1024;
     private static final int MIB = 1024 * KIB;
     private static final long SECONDS = 30;
+    /** By default it is 2 s that an exit waits for what is under way, in which a busy machine may not read 8 MiB. */
+    private static final List<String> PATIENT = Stream.concat(LaneJvm.SMALL.stream(),
+            Stream.of("-D" + OrderlyExit.TIMEOUT_PROPERTY + "=15000")).toList();
 
     private Peers peers;
 
@@ -90,8 +94,7 @@ class ExitTest {
     @OnEachLane
     void anExitAfterACloseInInitChannelLetsTheClientBeConnectedAndSeeTheEnd() throws Exception {
         // The handshake takes its time on a busy machine.
-        Process process = new ProcessBuilder(LaneJvm.command(Lane.current(),
-                List.of("-D" + OrderlyExit.TIMEOUT_PROPERTY + "=15000"), DecliningMain.class))
+        Process process = new ProcessBuilder(LaneJvm.command(Lane.current(), PATIENT, DecliningMain.class))
                 .redirectErrorStream(true).start();
         try (BufferedReader output = process.inputReader()) {
             Inbox inbox = new Inbox();
@@ -126,7 +129,7 @@ class ExitTest {
                 .childOption(ChannelOption.AUTO_READ, false)
                 .childOption(ChannelOption.RCVBUF_ALLOCATOR,
                         new FixedRecvByteBufAllocator(64 * KIB).maxMessagesPerRead(1)));
-        List<String> command = new ArrayList<>(LaneJvm.command(Lane.current(), ExitMain.class,
+        List<String> command = new ArrayList<>(LaneJvm.command(Lane.current(), PATIENT, ExitMain.class,
                 Integer.toString(server.localAddress().getPort()), end.toString(), Integer.toString(total),
                 Integer.toString(size)));
         Process process = new ProcessBuilder(command).redirectErrorStream(true)
