@@ -145,11 +145,19 @@ final class OrderlyExit extends Thread {
     @Override
     public void run() {
         List<UcxSocketChannel> closing = new ArrayList<>(channels);
-        closing.removeIf(this::isLeftToApplication);
+        // Of an active one only its loop knows whether the application has closed it already, behind what the loop still does.
+        closing.removeIf(channel -> !bySignal && isLeftToApplication(channel));
+        Set<UcxSocketChannel> left = ConcurrentHashMap.newKeySet();
         for (Iterator<UcxSocketChannel> each = closing.iterator(); each.hasNext();) {
             UcxSocketChannel channel = each.next();
             try {
-                channel.eventLoop().execute(() -> close(channel));
+                channel.eventLoop().execute(() -> {
+                    if (isLeftToApplication(channel)) {
+                        left.add(channel);
+                    } else {
+                        close(channel);
+                    }
+                });
             } catch (RejectedExecutionException | IllegalStateException e) {
                 logger.debug("{} has no event loop any more.", channel, e);
                 each.remove();
@@ -157,10 +165,10 @@ final class OrderlyExit extends Thread {
         }
         int cut = 0;
         for (UcxSocketChannel channel : closing) {
-            while (!channel.isOver() && System.nanoTime() - deadlineNanos < 0) {
+            while (!channel.isOver() && !left.contains(channel) && System.nanoTime() - deadlineNanos < 0) {
                 LockSupport.parkNanos(PAUSE_NANOS);
             }
-            if (!channel.isOver()) {
+            if (!channel.isOver() && !isLeftToApplication(channel)) {
                 cut++;
             }
         }

@@ -32,6 +32,8 @@ final class ExitMain {
         SIGNAL_AFTER_CLOSE,
         /** By a signal that comes while a close delivers what had been written before. */
         SIGNAL_WHILE_CLOSING,
+        /** By a signal that comes when the channel has been closed, and its loop has other things to do before that. */
+        SIGNAL_BEFORE_THE_LOOP_CLOSES,
         /** By {@code System.exit}, after which a shutdown hook writes, and closes the channel. */
         EXIT_WITH_HOOK,
         /** By a signal, after which a shutdown hook writes, and closes the channel. */
@@ -82,6 +84,12 @@ final class ExitMain {
                 channel.close();
                 terminate();
             }
+            case SIGNAL_BEFORE_THE_LOOP_CLOSES -> {
+                channel.eventLoop().execute(ExitMain::workUntilTheEndHasBegun);
+                write(channel, total, size);
+                channel.close();
+                terminate();
+            }
             case EXIT_WITH_HOOK -> {
                 Runtime.getRuntime().addShutdownHook(new Thread(() -> drain(channel, total, size)));
                 System.exit(0);
@@ -96,6 +104,18 @@ final class ExitMain {
     private static void terminate() throws Exception {
         new ProcessBuilder("kill", "-TERM", Long.toString(ProcessHandle.current().pid())).start();
         Thread.currentThread().join();
+    }
+
+    private static void workUntilTheEndHasBegun() {
+        try {
+            while (!OrderlyExit.hasBegun()) {
+                Thread.sleep(1);
+            }
+            // Long enough for whoever does not wait for the loop.
+            Thread.sleep(200);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private static void drain(Channel channel, int total, int size) {

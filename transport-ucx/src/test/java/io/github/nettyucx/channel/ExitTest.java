@@ -85,6 +85,11 @@ class ExitTest {
         assertArrives(ExitMain.End.SIGNAL_WHILE_CLOSING, 8 * MIB, 64 * KIB);
     }
 
+    @OnEachLane
+    void aSignalLosesNothingOfWhatACloseDeliversToWhichTheLoopHasNotCome() throws Exception {
+        assertArrives(ExitMain.End.SIGNAL_BEFORE_THE_LOOP_CLOSES, 8 * MIB, 64 * KIB);
+    }
+
     /** Nothing that a socket's channel has written is lost with the process. */
     @OnEachLane(lanes = Lane.SOCKET)
     void aHookThatAnExitHasStartedCanStillWriteOverASocket() throws Exception {
