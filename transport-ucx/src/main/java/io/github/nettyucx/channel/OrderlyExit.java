@@ -168,7 +168,8 @@ final class OrderlyExit extends Thread {
             while (!channel.isOver() && !left.contains(channel) && System.nanoTime() - deadlineNanos < 0) {
                 LockSupport.parkNanos(PAUSE_NANOS);
             }
-            if (!channel.isOver() && !isLeftToApplication(channel)) {
+            // Of one that is active still nobody knows whether it is to be closed: its loop has not answered.
+            if (!channel.isOver() && !left.contains(channel) && !isLeftToApplication(channel)) {
                 cut++;
             }
         }

@@ -8,8 +8,11 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.SingleThreadEventExecutor;
 
 import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 
 /** A program that writes to a server, and ends as soon as it has been told that this has succeeded. */
 final class ExitMain {
@@ -85,9 +88,20 @@ final class ExitMain {
                 terminate();
             }
             case SIGNAL_BEFORE_THE_LOOP_CLOSES -> {
-                channel.eventLoop().execute(ExitMain::workUntilTheEndHasBegun);
+                CountDownLatch begun = new CountDownLatch(1);
+                CompletableFuture<Integer> queued = new CompletableFuture<>();
+                SingleThreadEventExecutor loop = (SingleThreadEventExecutor) channel.eventLoop();
+                loop.execute(() -> {
+                    begun.countDown();
+                    // Until the end of the JVM asks the loop. If it does not, it comes in the middle of this.
+                    for (int before = queued.join(); loop.pendingTasks() == before;) {
+                        Thread.onSpinWait();
+                    }
+                });
+                begun.await();
                 write(channel, total, size);
                 channel.close();
+                queued.complete(loop.pendingTasks());
                 terminate();
             }
             case EXIT_WITH_HOOK -> {
@@ -104,18 +118,6 @@ final class ExitMain {
     private static void terminate() throws Exception {
         new ProcessBuilder("kill", "-TERM", Long.toString(ProcessHandle.current().pid())).start();
         Thread.currentThread().join();
-    }
-
-    private static void workUntilTheEndHasBegun() {
-        try {
-            while (!OrderlyExit.hasBegun()) {
-                Thread.sleep(1);
-            }
-            // Long enough for whoever does not wait for the loop.
-            Thread.sleep(200);
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
     }
 
     private static void drain(Channel channel, int total, int size) {
