@@ -15,10 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /**
  * Another process, in which a program of the tests runs on the lane of this one. It tells with lines that begin with
@@ -35,7 +33,6 @@ public final class Child implements AutoCloseable {
     private final Process process;
     private final Writer commands;
     private final BlockingQueue<String> said = new LinkedBlockingQueue<>();
-    private final CompletableFuture<Long> gone = new CompletableFuture<>();
 
     private Child(Class<?> program, ProcessBuilder builder) throws IOException {
         this.program = program;
@@ -81,17 +78,16 @@ public final class Child implements AutoCloseable {
         } catch (IOException e) {
             // Killed.
         }
-        gone.complete(System.nanoTime());
         said.add("gone");
     }
 
     /**
-     * When the kernel had closed the first of the descriptors of a process that has been killed, by
-     * {@link System#nanoTime}. It comes to that some time after the signal: it first takes the process's memory apart, and
-     * has to find a processor for it. Nobody can notice the end of a connection before.
+     * When the kernel had closed all descriptors of a process that has been killed, by {@link System#nanoTime}. It comes to
+     * that some time after the signal: it first takes the process's memory apart, then closes one descriptor after the other,
+     * and has to find a processor for all that.
      */
-    long awaitGone() throws InterruptedException, ExecutionException, TimeoutException {
-        return gone.get(SECONDS, TimeUnit.SECONDS);
+    CompletableFuture<Long> gone() {
+        return process.onExit().thenApply(ended -> System.nanoTime());
     }
 
     /** Waits until the child says {@code word}, and returns what it says behind it. */
@@ -149,7 +145,7 @@ public final class Child implements AutoCloseable {
 
     /** SIGKILL. */
     public void kill() {
-        // Process.destroyForcibly closes the pipes on this side, which are to tell when the process has gone.
+        // Process.destroyForcibly closes the pipes on this side, and with them what the process has said.
         process.toHandle().destroyForcibly();
     }
 

@@ -134,9 +134,9 @@ final class Pulse implements AutoCloseable {
         return all;
     }
 
-    /** For how long of that time the machine, or the process, kept the controls waiting: nanoseconds. */
-    long controlsWaited(long from, long to) {
-        return covered(new Heartbeat.Gap(from, to), excuses());
+    /** How much of a time neither a control's waiting nor a want of processors explains: nanoseconds. */
+    long unexplained(Heartbeat.Gap time) {
+        return stall(time, time, excuses());
     }
 
     private List<Heartbeat.Gap> excuses() {

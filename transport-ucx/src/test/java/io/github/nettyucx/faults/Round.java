@@ -13,6 +13,19 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** What one process has to do with the loop. */
 final class Round {
 
+    /**
+     * A moment of the round.
+     *
+     * @param nanos        by {@link System#nanoTime}
+     * @param starvedNanos for how long the loop had had no processor until then
+     */
+    record Instant(long nanos, long starvedNanos) {
+
+        static Instant now(Starvation loop) {
+            return new Instant(System.nanoTime(), loop.nanos());
+        }
+    }
+
     final KillPoint point;
     /** Whether the process connects; otherwise it listens. */
     private final boolean victimConnects;
@@ -20,17 +33,22 @@ final class Round {
     final boolean accepting;
     final SplittableRandom random;
     private final OtherRendezvous others;
+    private final Starvation loop;
     final Queue<Channel> channels = new ConcurrentLinkedQueue<>();
     final Queue<Traffic> traffics = new ConcurrentLinkedQueue<>();
     final CountDownLatch read = new CountDownLatch(VictimMain.CONNECTIONS);
-    /** When the last of them had ended. */
-    volatile long endedNanos;
+    /** The last of their ends. */
+    volatile Instant ended;
     final AtomicInteger open = new AtomicInteger();
 
-    /** @param others that go on meanwhile; {@code null} where there is no rendezvous */
-    Round(KillPoint point, boolean victimConnects, SplittableRandom random, OtherRendezvous others) {
+    /**
+     * @param others that go on meanwhile; {@code null} where there is no rendezvous
+     * @param loop   for how long the loop had no processor
+     */
+    Round(KillPoint point, boolean victimConnects, SplittableRandom random, OtherRendezvous others, Starvation loop) {
         this.point = point;
         this.others = others;
+        this.loop = loop;
         this.victimConnects = victimConnects;
         this.random = random;
         accepting = point != KillPoint.CONNECTING || random.nextBoolean();
@@ -43,7 +61,7 @@ final class Round {
         channels.add(channel);
         traffics.add(traffic);
         channel.closeFuture().addListener(closed -> {
-            endedNanos = System.nanoTime();
+            ended = Instant.now(loop);
             open.decrementAndGet();
         });
     }

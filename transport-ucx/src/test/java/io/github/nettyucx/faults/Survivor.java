@@ -24,12 +24,16 @@ import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /** One loop that has to do with processes that are killed, and with others. */
 final class Survivor implements AutoCloseable {
 
-    /** From the kernel's closing of the process's descriptors on, beside what the controls waited at the same time. */
+    /**
+     * From when the kernel has closed the process's descriptors, beside what the controls waited at the same time, or the loop
+     * had no processor.
+     */
     static final long DETECTION_MILLIS = 100;
 
     private static final long SECONDS = 20;
@@ -43,6 +47,7 @@ final class Survivor implements AutoCloseable {
     /** Chunks of 64 MiB: one has places for every rendezvous that can be under way at a time. */
     private final LeakWatch leaks = new LeakWatch(13);
     private final EventLoopGroup group = TestLoops.newGroup(1);
+    private final Starvation starvation = new Starvation();
     private final UcxServerSocketChannel server;
     private final Pulse pulse;
     /** {@code null} where there is no rendezvous. */
@@ -67,6 +72,7 @@ final class Survivor implements AutoCloseable {
                 .channel(UcxServerSocketChannel.class).childHandler(child)
                 .childOption(ChannelOption.ALLOCATOR, leaks.allocator)
                 .childOption(ChannelOption.SO_RCVBUF, Traffic.WINDOW).bind(Peers.loopback(0))).channel();
+        starvation.add(group);
         pulse = new Pulse(group);
         others = Lane.current().isLink() ? new OtherRendezvous(group, leaks.allocator, pulse.rendezvousEcho()) : null;
         if (others != null) {
@@ -99,14 +105,14 @@ final class Survivor implements AutoCloseable {
     /** @return whether the process was at the kill point when it died, as far as it has told */
     private boolean killOnce(KillPoint point, boolean victimConnects, SplittableRandom random) throws Exception {
         boolean amongOthers = others != null && point.isRendezvous();
-        Round now = new Round(point, victimConnects, random, others);
+        Round now = new Round(point, victimConnects, random, others, starvation);
         round = now;
         if (amongOthers) {
             others.begin();
         }
         Churn churn = null;
         long killed;
-        long gone;
+        Round.Instant gone;
         Path file = Files.createTempFile("netty-ucx-progress", null);
         Progress.Record record = new Progress.Record(file);
         try (Child victim = Child.start(VictimMain.class, point, random.nextInt(1 << 20),
@@ -128,8 +134,10 @@ final class Survivor implements AutoCloseable {
             }
             // To be killed at any point of what it does.
             Thread.sleep(random.nextInt(20));
+            CompletableFuture<Round.Instant> end = victim.gone().thenApply(nanos ->
+                    new Round.Instant(nanos, starvation.nanos()));
             killed = killAt(now, record, victim, churn);
-            gone = victim.awaitGone();
+            gone = end.get(SECONDS, TimeUnit.SECONDS);
         } finally {
             Files.delete(file);
         }
@@ -213,10 +221,10 @@ final class Survivor implements AutoCloseable {
     }
 
     /**
-     * @param gone when the kernel had begun to close what the process had open
+     * @param gone when the kernel had closed what the process had open
      * @return how long it took from then on, in nanoseconds
      */
-    private long awaitEnd(Round now, long killed, long gone) throws Exception {
+    private long awaitEnd(Round now, long killed, Round.Instant gone) throws Exception {
         // Channels of requests that had come before the kill are still made.
         long deadline = killed + TimeUnit.SECONDS.toNanos(SECONDS);
         while (LoopState.of(group, 1).channels() > channelsBefore || now.open.get() > 0) {
@@ -225,14 +233,20 @@ final class Survivor implements AutoCloseable {
                         .filter(Channel::isOpen).toList());
             }
         }
-        long detection = Math.max(0, now.endedNanos - killed);
-        long since = Math.clamp(gone, killed, killed + detection);
-        long own = killed + detection - since - pulse.controlsWaited(since, killed + detection);
+        Round.Instant ended = now.ended;
+        if (ended == null || ended.nanos() - gone.nanos() <= 0) {
+            return 0;
+        }
+        Heartbeat.Gap detection = new Heartbeat.Gap(gone.nanos(), ended.nanos(),
+                ended.starvedNanos() - gone.starvedNanos());
+        long own = pulse.unexplained(detection);
         if (own > TimeUnit.MILLISECONDS.toNanos(DETECTION_MILLIS)) {
-            throw new AssertionError("noticed after " + TimeUnit.NANOSECONDS.toMillis(detection) + " ms, of which the kernel"
-                    + " took " + TimeUnit.NANOSECONDS.toMillis(since - killed) + " ms until it closed the process's"
-                    + " descriptors, and " + TimeUnit.NANOSECONDS.toMillis(own) + " ms beside that and what the controls"
-                    + " waited at the same time; expected " + DETECTION_MILLIS + " at most");
+            throw new AssertionError(String.format("noticed %.1f ms after the kill. The kernel took %.1f ms until it had"
+                    + " closed the process's descriptors. Of the %.1f ms since, the loop had no processor for %.1f ms, and"
+                    + " %.1f ms are neither that nor what the controls waited at the same time; expected %d at most",
+                    Faults.millis(ended.nanos() - killed), Faults.millis(gone.nanos() - killed),
+                    Faults.millis(detection.nanos()), Faults.millis(detection.starvedNanos()), Faults.millis(own),
+                    DETECTION_MILLIS));
         }
         return own;
     }
@@ -336,6 +350,7 @@ final class Survivor implements AutoCloseable {
     @Override
     public void close() throws Exception {
         pulse.close();
+        starvation.close();
         Peers.await(group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS));
         leaks.assertNothingLeft();
     }
