@@ -18,6 +18,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <time.h>
@@ -79,6 +80,9 @@ static void structs(void)
     STRUCT(TimeSpec, struct timespec);
     OFFSET(TimeSpec, SEC, struct timespec, tv_sec);
     OFFSET(TimeSpec, NSEC, struct timespec, tv_nsec);
+
+    STRUCT(ITimerSpec, struct itimerspec);
+    OFFSET(ITimerSpec, VALUE, struct itimerspec, it_value);
 
     STRUCT(GroupReq, struct group_req);
     OFFSET(GroupReq, INTERFACE, struct group_req, gr_interface);
@@ -159,6 +163,9 @@ static void constants(void)
     CONST(EPOLLET);
     CONST(EFD_CLOEXEC);
     CONST(EFD_NONBLOCK);
+    CONST(CLOCK_MONOTONIC);
+    CONST(TFD_CLOEXEC);
+    CONST(TFD_NONBLOCK);
     CONST(O_WRONLY);
     CONST(O_NONBLOCK);
     CONST(O_CLOEXEC);

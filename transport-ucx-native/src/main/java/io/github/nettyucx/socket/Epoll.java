@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.nettyucx.socket.SocketLayouts.EpollEvent;
+import io.github.nettyucx.socket.SocketLayouts.ITimerSpec;
 import io.github.nettyucx.socket.SocketLayouts.TimeSpec;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -14,6 +15,9 @@ import java.lang.foreign.ValueLayout;
 /**
  * An epoll instance with an eventfd in it: blocks a loop until one of its descriptors, another thread or a deadline
  * wakes it.
+ *
+ * <p>A wait with a limit has the kernel set a timer and take it back, for each message if each is waited for. So a timerfd
+ * bounds long ones. It stays set until it expires, and goes for each wait that ends then or later.
  *
  * <p>Only the loop's thread may call, except for {@link #wakeup()} and {@link #close()}.
  */
@@ -31,12 +35,16 @@ public final class Epoll implements AutoCloseable {
     /** Those that do not fit come with the next call. */
     static final int MAX_EVENTS = 256;
     private static final long NOBODY = -1;
+    private static final long NONE = -1;
     private static final int TIMEOUT = MAX_EVENTS * 16;
+    private static final int TIMER = TIMEOUT + TimeSpec.SIZE;
     /** For what is registered. */
-    private static final int REGISTRATION = TIMEOUT + TimeSpec.SIZE;
+    private static final int REGISTRATION = TIMER + ITimerSpec.SIZE;
     private static final int MEMORY_SIZE = REGISTRATION + 16;
     private static final long NANOS_PER_MILLI = 1_000_000;
     private static final long NANOS_PER_SECOND = 1_000_000_000;
+    /** From here on a limit is worth a call that sets the timer. */
+    private static final long LONG_NANOS = 10 * NANOS_PER_MILLI;
     /** The key lies at 4 where the struct is packed. */
     private static final ValueLayout.OfLong KEY = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfInt EVENTS = ValueLayout.JAVA_INT_UNALIGNED;
@@ -49,7 +57,20 @@ public final class Epoll implements AutoCloseable {
     private final int eventFd;
     /** Whether the kernel has {@code epoll_pwait2}, as far as is known. */
     private boolean nanosecondTimeouts = true;
+    /** Made when it is needed. */
+    private int timerFd = -1;
+    private Timer timer = Timer.EXPIRED;
+    /** When it expires, by {@link System#nanoTime}, or a moment later; while it is set. */
+    private long timerNanos;
+    private boolean full;
     private boolean closed;
+
+    private enum Timer {
+        EXPIRED,
+        SET,
+        /** There is none to be had. */
+        REFUSED
+    }
 
     public Epoll() throws IOException {
         // Edge-triggered, so that nobody has to read the counter back: each write is an edge of its own.
@@ -128,9 +149,11 @@ public final class Epoll implements AutoCloseable {
             return poll();
         }
         CallState state = CallState.current();
-        int n = timeoutNanos < 0 || !nanosecondTimeouts ? -Errno.ENOSYS : await2(state, timeoutNanos);
+        int fd = epollFd();
+        long limit = timeoutNanos < 0 || isTimerSet(state, timeoutNanos) ? NONE : timeoutNanos;
+        int n = limit == NONE || !nanosecondTimeouts ? -Errno.ENOSYS : await2(state, limit);
         if (n == -Errno.ENOSYS) {
-            n = SocketFunctions.epollWait(state, epollFd(), base, MAX_EVENTS, millis(timeoutNanos));
+            n = SocketFunctions.epollWait(state, fd, base, MAX_EVENTS, millis(limit));
         }
         if (n < 0 && n != -Errno.EINTR) {
             throw Errno.exception("epoll_wait", -n);
@@ -138,10 +161,57 @@ public final class Epoll implements AutoCloseable {
         return told(n);
     }
 
+    /** Whether the timer will end the wait; perhaps before its time is over. */
+    private boolean isTimerSet(CallState state, long timeoutNanos) {
+        if (timer == Timer.REFUSED || timer == Timer.EXPIRED && timeoutNanos < LONG_NANOS) {
+            return false;
+        }
+        long now = System.nanoTime();
+        if (timer == Timer.SET) {
+            long left = timerNanos - now;
+            if (left > 0 && left <= timeoutNanos) {
+                return true;
+            }
+        }
+        return timeoutNanos >= LONG_NANOS && setTimer(state, now, timeoutNanos);
+    }
+
+    private boolean setTimer(CallState state, long now, long timeoutNanos) {
+        if (timerFd < 0) {
+            timerFd = newTimer(state);
+        }
+        setTime(TIMER + ITimerSpec.VALUE, timeoutNanos);
+        if (timerFd < 0 || SocketFunctions.timerfdSet(state, timerFd, base + TIMER) < 0) {
+            timer = Timer.REFUSED;
+            return false;
+        }
+        timer = Timer.SET;
+        timerNanos = now + timeoutNanos;
+        return true;
+    }
+
+    /** Edge-triggered as well: each expiry is an edge. @return negative if there is none */
+    private int newTimer(CallState state) {
+        int fd = SocketFunctions.timerfd(state, SocketConstants.TFD_CLOEXEC | SocketConstants.TFD_NONBLOCK);
+        if (fd >= 0) {
+            try {
+                control("epoll_ctl(timerfd)", SocketConstants.EPOLL_CTL_ADD, fd, IN | EDGE, NOBODY);
+            } catch (IOException e) {
+                SocketFunctions.close(state, fd);
+                return -1;
+            }
+        }
+        return fd;
+    }
+
+    private void setTime(long offset, long nanos) {
+        memory.set(JAVA_LONG, offset + TimeSpec.SEC, nanos / NANOS_PER_SECOND);
+        memory.set(JAVA_LONG, offset + TimeSpec.NSEC, nanos % NANOS_PER_SECOND);
+    }
+
     /** @return {@code -ENOSYS} if there is no such call */
     private int await2(CallState state, long timeoutNanos) {
-        memory.set(JAVA_LONG, TIMEOUT + TimeSpec.SEC, timeoutNanos / NANOS_PER_SECOND);
-        memory.set(JAVA_LONG, TIMEOUT + TimeSpec.NSEC, timeoutNanos % NANOS_PER_SECOND);
+        setTime(TIMEOUT, timeoutNanos);
         int n = SocketFunctions.epollWait2(state, epollFd(), base, MAX_EVENTS, base + TIMEOUT);
         // A sandbox (seccomp) that does not know the call says EPERM, which epoll itself never does here.
         if (n == -Errno.ENOSYS || n == -Errno.EPERM) {
@@ -153,6 +223,7 @@ public final class Epoll implements AutoCloseable {
 
     /** Takes out what nobody is told of. */
     private int told(int n) {
+        full = n == MAX_EVENTS;
         int told = 0;
         for (int i = 0; i < n; i++) {
             if (key(i) >= 0) {
@@ -164,6 +235,11 @@ public final class Epoll implements AutoCloseable {
             }
         }
         return told;
+    }
+
+    /** Whether there may have been more events than the last {@link #poll} or {@link #await} could tell. */
+    public boolean wasFull() {
+        return full;
     }
 
     /** What has happened, of the last {@link #poll} or {@link #await}; {@code 0 <= i <} its answer. */
@@ -191,7 +267,7 @@ public final class Epoll implements AutoCloseable {
     public synchronized void close() {
         if (!closed) {
             closed = true;
-            giveUp(eventFd, epollFd);
+            giveUp(timerFd, eventFd, epollFd);
         }
     }
 

@@ -75,6 +75,9 @@ final class SocketConstants {
     static final int EPOLLET = 1 << 31;
     static final int EFD_CLOEXEC = 0x80000;
     static final int EFD_NONBLOCK = 0x800;
+    static final int CLOCK_MONOTONIC = 1;
+    static final int TFD_CLOEXEC = 0x80000;
+    static final int TFD_NONBLOCK = 0x800;
 
     static final int O_WRONLY = 1;
     static final int O_NONBLOCK = 0x800;

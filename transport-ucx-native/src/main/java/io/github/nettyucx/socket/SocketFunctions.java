@@ -67,6 +67,12 @@ final class SocketFunctions {
     /** Without {@code errno}, so that a thread which wakes a loop needs no {@link CallState}. */
     private static final MethodHandle EVENTFD_WRITE = bind("eventfd_write", LINKER.downcallHandle(THREE));
 
+    /** Needed by the first loop that waits long, and not to start. */
+    private static final class Timer {
+        private static final MethodHandle CREATE = bind("timerfd_create", SHAPE);
+        private static final MethodHandle SETTIME = bind("timerfd_settime", SHAPE);
+    }
+
     /** Needed by few, and of a shape of their own: the rest of their arguments is variadic. */
     private static final class Variadic {
         private static final MethodHandle SHAPE =
@@ -255,6 +261,16 @@ final class SocketFunctions {
         } catch (Throwable t) {
             throw rethrow(t);
         }
+    }
+
+    /** A timer that ends waits, by the clock that {@link System#nanoTime} reads. */
+    static int timerfd(CallState state, long flags) {
+        return call(state, Timer.CREATE, SocketConstants.CLOCK_MONOTONIC, flags, 0);
+    }
+
+    /** @param time in which it expires; forgets that it has */
+    static int timerfdSet(CallState state, long fd, long time) {
+        return call(state, Timer.SETTIME, fd, 0, time, 0, 0, 0);
     }
 
     static int eventfd(CallState state, long flags) {

@@ -82,6 +82,12 @@ final class SocketLayouts {
         static final int NSEC = 8;
     }
 
+    /** {@code struct itimerspec}. */
+    static final class ITimerSpec {
+        static final int SIZE = 32;
+        static final int VALUE = 16;
+    }
+
     /** {@code struct group_req}. */
     static final class GroupReq {
         static final int SIZE = 136;

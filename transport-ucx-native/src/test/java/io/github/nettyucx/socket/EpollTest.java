@@ -286,6 +286,107 @@ class EpollTest {
         return shortest;
     }
 
+    private static final long LONG = 30 * MILLISECOND;
+
+    /** @return how long it waited, in nanoseconds */
+    private static long wait(Epoll epoll, long timeout) throws IOException {
+        long start = System.nanoTime();
+        assertEquals(0, epoll.await(timeout));
+        long waited = System.nanoTime() - start;
+        assertTrue(waited < A_WHILE, () -> "waited " + waited + " ns");
+        return waited;
+    }
+
+    private static void waitInFull(Epoll epoll, long timeout) throws IOException {
+        long waited = wait(epoll, timeout);
+        assertTrue(waited >= timeout, () -> "waited " + waited + " ns");
+    }
+
+    /** As a loop waits for each message while the same timer is the next one. */
+    @Test
+    void aLongLimitHoldsOnForTheWaitsAfterTheOneThatWasEnded() throws Exception {
+        try (Epoll epoll = new Epoll()) {
+            long start = System.nanoTime();
+            for (int i = 0; i < 3; i++) {
+                epoll.wakeup();
+                wait(epoll, LONG);
+            }
+            wait(epoll, LONG);
+            assertTrue(System.nanoTime() - start >= LONG, "it ended before the first one's limit");
+            waitInFull(epoll, LONG);
+            waitInFull(epoll, 2 * LONG);
+        }
+    }
+
+    @Test
+    void aLimitThatComesBeforeTheOneThatIsSetHolds() throws Exception {
+        for (long nearer : new long[] {LONG, MILLISECOND}) {
+            try (Epoll epoll = new Epoll()) {
+                epoll.wakeup();
+                wait(epoll, 2 * A_WHILE);
+                waitInFull(epoll, nearer);
+                waitInFull(epoll, nearer);
+            }
+        }
+    }
+
+    /** Whoever asks without waiting takes the event with it, and one that nobody has taken is of no wait to come. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aLimitThatHasPassedWhileNobodyWaitedIsSetAgain(boolean asks) throws Exception {
+        try (Epoll epoll = new Epoll()) {
+            long start = System.nanoTime();
+            epoll.wakeup();
+            wait(epoll, LONG);
+            while (System.nanoTime() - start < 2 * LONG) {
+                Thread.onSpinWait();
+            }
+            if (asks) {
+                assertEquals(0, epoll.poll());
+            }
+            waitInFull(epoll, LONG);
+        }
+    }
+
+    @Test
+    void aWaitWithoutALimitEndsNoEarlierThanTheOneThatWasSet() throws Exception {
+        try (Epoll epoll = new Epoll()) {
+            epoll.wakeup();
+            long start = System.nanoTime();
+            wait(epoll, LONG);
+            wait(epoll, -1);
+            assertTrue(System.nanoTime() - start >= LONG);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Errno.ENOSYS, Errno.EPERM, Errno.EMFILE})
+    void withoutATimerEachWaitHasItsOwnLimit(int errno) throws Exception {
+        for (int call : new int[] {Seccomp.TIMERFD_CREATE, Seccomp.TIMERFD_SETTIME}) {
+            Seccomp.refusing(errno, () -> {
+                try (Epoll epoll = new Epoll()) {
+                    epoll.wakeup();
+                    wait(epoll, LONG);
+                    waitInFull(epoll, LONG);
+                    waitInFull(epoll, 2 * LONG);
+                }
+                return null;
+            }, call);
+        }
+    }
+
+    @Test
+    void theTimerGoesWithTheRest() throws Exception {
+        int descriptors = descriptors();
+        for (int i = 0; i < FAILURES; i++) {
+            try (Epoll epoll = new Epoll()) {
+                epoll.wakeup();
+                wait(epoll, LONG);
+            }
+        }
+        assertTrue(descriptors() - descriptors < FAILURES / 2, () -> "descriptors: " + descriptors());
+    }
+
     @Test
     void millisecondsAreRoundedUpAndCapped() {
         assertEquals(-1, Epoll.millis(-1));

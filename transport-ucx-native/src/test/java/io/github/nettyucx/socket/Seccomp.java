@@ -25,6 +25,8 @@ final class Seccomp {
     static final int PWRITE64 = number(18, 68);
     static final int SENDFILE = number(40, 71);
     static final int SOCKET = number(41, 198);
+    static final int TIMERFD_CREATE = number(283, 85);
+    static final int TIMERFD_SETTIME = number(286, 86);
 
     private static final int PR_SET_SECCOMP = 22;
     private static final int PR_SET_NO_NEW_PRIVS = 38;

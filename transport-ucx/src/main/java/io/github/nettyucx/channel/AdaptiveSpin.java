@@ -101,6 +101,12 @@ final class AdaptiveSpin {
         resting = true;
     }
 
+    /** Whether the next {@link #again} says that the loop should sleep. */
+    boolean sleepsNext() {
+        return turns == 0 && (usualNanos == 0 || resting || vain >= PATIENCE
+                && (lastSleepNanos > SHORT_SLEEP_NANOS || skipped + 1 < skipsBeforeTry));
+    }
+
     /** The loop has found nothing. @return whether it should look again; otherwise it should sleep */
     boolean again() {
         if (turns == 0 && !begin()) {

@@ -160,8 +160,12 @@ public final class IoDriver {
      * @return how much was done; 0 when there was nothing to do
      */
     public int run(TaskView tasks) {
+        boolean again = slept && sleepsNext();
         slept = false;
         try {
+            if (again) {
+                port().sleepsNext();
+            }
             int work = take(tasks);
             if (work == 0 && !pending) {
                 if (!shouldPark()) {
@@ -171,7 +175,8 @@ public final class IoDriver {
                     work = take(tasks);
                 }
             }
-            return work;
+            // Timers must not run before what has come before they were due: the process may have been stopped.
+            return again && !slept ? work + port().makeUp() : work;
         } catch (Error e) {
             throw e;
         } catch (Throwable t) {
@@ -215,6 +220,15 @@ public final class IoDriver {
      */
     public void rest() {
         spin.rest();
+    }
+
+    /** Whether the loop is going to sleep as soon as it finds nothing to do. */
+    private boolean sleepsNext() {
+        return switch (waitStrategy) {
+            case BUSY_SPIN -> false;
+            case PARK -> true;
+            case ADAPTIVE -> spin.sleepsNext();
+        };
     }
 
     private boolean shouldPark() {

@@ -22,6 +22,23 @@ public interface EnginePort {
     }
 
     /**
+     * The loop has just slept, and will sleep again if the next {@link #poll} finds nothing: that need not ask the kernel for
+     * what the sleep asks for as well.
+     */
+    default void sleepsNext() {
+        // Nothing that is left out then.
+    }
+
+    /**
+     * The loop does not sleep after all.
+     *
+     * @return how much was done of what the last {@link #poll} has left to the sleep
+     */
+    default int makeUp() {
+        return 0;
+    }
+
+    /**
      * Prepares to block.
      *
      * @return whether the loop may block; if not, there is something to do already

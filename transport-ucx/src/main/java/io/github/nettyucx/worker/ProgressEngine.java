@@ -224,6 +224,16 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         sockets.noteBusy();
     }
 
+    @Override
+    public void sleepsNext() {
+        sockets.leaveLookToSleep();
+    }
+
+    @Override
+    public int makeUp() {
+        return sockets.makeUpForLook();
+    }
+
     /** By which files get into sockets. */
     public PipePool pipes() {
         return pipes;

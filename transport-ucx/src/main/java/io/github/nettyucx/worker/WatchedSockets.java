@@ -46,12 +46,21 @@ final class WatchedSockets {
     private final IntObjectMap<Worker> workers = new IntObjectHashMap<>();
     /** Events that a sleep has found, and that have not been told. */
     private int fetched;
+    private Look look = Look.WHEN_DUE;
     private int turnsToLook = TURNS_PER_LOOK;
     private int turnsOfWork;
     private boolean busy;
     private int runsToClock = RUNS_PER_CLOCK;
     private long clockNanos;
     private int nextWatch;
+
+    private enum Look {
+        WHEN_DUE,
+        /** Not in this turn: it ends in a sleep, which looks itself. */
+        LEFT_TO_SLEEP,
+        /** It was due in this turn, and has been left to the sleep. */
+        OWED
+    }
 
     /** A socket's watcher; the key that epoll tells has its number, so that late events of another find nobody. */
     private record Watch(int number, SocketWatcher watcher) {
@@ -145,6 +154,30 @@ final class WatchedSockets {
     /** The loop has slept, and so many events of its epoll have ended that, or come meanwhile. */
     void fetched(int events) {
         fetched = events;
+        look = Look.WHEN_DUE;
+    }
+
+    /**
+     * If the next turn finds nothing else, the loop sleeps again. It has just slept, and what that has found has been told: so
+     * there is no need to look, unless there was more.
+     */
+    void leaveLookToSleep() {
+        if (!epoll.wasFull()) {
+            look = Look.LEFT_TO_SLEEP;
+        }
+    }
+
+    /**
+     * The turn does not end in a sleep. Tells of the events that there are, if the turn has left that to the sleep.
+     *
+     * @return how many of sockets
+     */
+    int makeUpForLook() {
+        if (look != Look.OWED) {
+            return 0;
+        }
+        look = Look.WHEN_DUE;
+        return tell(epoll.poll());
     }
 
     /**
@@ -158,11 +191,21 @@ final class WatchedSockets {
         int events = fetched;
         fetched = 0;
         if (events == 0) {
+            boolean left = look == Look.LEFT_TO_SLEEP;
+            look = Look.WHEN_DUE;
             if (watches.isEmpty() || !isTimeToLook(work, spins)) {
+                return 0;
+            }
+            if (left) {
+                look = Look.OWED;
                 return 0;
             }
             events = epoll.poll();
         }
+        return tell(events);
+    }
+
+    private int tell(int events) {
         int told = 0;
         for (int i = 0; i < events; i++) {
             long key = epoll.key(i);

@@ -36,9 +36,12 @@ class AdaptiveSpinTest {
     /** One idle time without work. @return whether the loop has looked before it slept */
     private static boolean looksInVain(AdaptiveSpin spin) {
         boolean looked = false;
+        boolean sleeps = spin.sleepsNext();
         while (spin.again()) {
             looked = true;
+            assertFalse(spin.sleepsNext(), "while it looks");
         }
+        assertEquals(!looked, sleeps, "what it says before");
         spin.slept(SHORT_NANOS);
         return looked;
     }

@@ -18,14 +18,32 @@ class SleepOrderTest implements EnginePort, TaskView {
 
     private final List<String> events = new ArrayList<>();
     private boolean slept;
+    private boolean taken;
+    /** What a poll leaves to the sleep that follows. */
+    private int left;
+
+    @Override
+    public void sleepsNext() {
+        events.add("leaves");
+        left = 1;
+    }
+
+    @Override
+    public int makeUp() {
+        int work = left;
+        left = 0;
+        events.add("makes up");
+        return work;
+    }
 
     @Override
     public int poll() {
-        int work = slept && !events.contains("message") ? 1 : 0;
-        if (work > 0) {
-            events.add("message");
+        if (!slept || taken) {
+            return 0;
         }
-        return work;
+        taken = true;
+        events.add("message");
+        return 1;
     }
 
     @Override
@@ -70,6 +88,46 @@ class SleepOrderTest implements EnginePort, TaskView {
         assertEquals(List.of("sleep", "message", "timers"), events);
         assertEquals(1, work);
         assertTrue(driver.workingSince(called) - called > 0, "the sleep counts as work");
+    }
+
+    @Test
+    void whatWasLeftToASleepThatDoesNotComeIsTakenBeforeTimersThatAreDue() {
+        IoDriver driver = new IoDriver(UcxWaitStrategy.PARK, this);
+        driver.run(this);
+        events.clear();
+        // A timer is due, and so it does not sleep.
+        assertEquals(1, driver.run(this));
+        assertEquals(List.of("leaves", "makes up"), events);
+        events.clear();
+        assertEquals(0, driver.run(this));
+        assertEquals(List.of(), events, "it has not slept before this turn");
+    }
+
+    /** The timer is not yet due when the loop looks for messages, and is when it is about to sleep. */
+    @Test
+    void norByTimersThatBecomeDueAtTheLastMoment() {
+        IoDriver driver = new IoDriver(UcxWaitStrategy.PARK, this);
+        driver.run(this);
+        events.clear();
+        int[] looks = {0};
+        assertEquals(1, driver.run(new TaskView() {
+
+            @Override
+            public boolean isPending(boolean idle) {
+                return ++looks[0] == 2;
+            }
+
+            @Override
+            public long deadlineNanos() {
+                return 1;
+            }
+
+            @Override
+            public long delayNanos() {
+                return 0;
+            }
+        }));
+        assertEquals(List.of("leaves", "makes up"), events);
     }
 
     /** It may have the only processor on which the thread that it has just woken can run. */

@@ -152,6 +152,62 @@ class WatchedSocketsTest {
         assertEquals(2, told);
     }
 
+    /** A loop that sleeps after each message asks the kernel once for each. */
+    @Test
+    void theLookBeforeASleepIsLeftToIt() throws IOException {
+        for (int message = 1; message <= 3; message++) {
+            sockets.fetched(epoll.await(0));
+            assertEquals(List.of(1), looks(1, 0, false));
+            sockets.leaveLookToSleep();
+            assertEquals(List.of(), looks(1, 0, false));
+            assertEquals(message, told);
+        }
+        assertEquals(List.of(1, 2), looks(2, 0, false), "only that one");
+    }
+
+    @Test
+    void aLoopThatDoesNotSleepAfterAllMakesUpForItsLook() {
+        assertEquals(0, sockets.makeUpForLook(), "nothing has been left out");
+        sockets.leaveLookToSleep();
+        assertEquals(0, sockets.makeUpForLook(), "not yet");
+        assertEquals(List.of(), looks(1, 0, false));
+        assertEquals(1, sockets.makeUpForLook());
+        assertEquals(1, told);
+        assertEquals(0, sockets.makeUpForLook(), "once");
+        assertEquals(List.of(1), looks(1, 0, false));
+        assertEquals(0, sockets.makeUpForLook(), "it has looked");
+    }
+
+    /** In a turn in which the loop would not have looked anyway, nothing is left out. */
+    @Test
+    void whatIsNotDueIsNotMadeUpFor() {
+        sockets.leaveLookToSleep();
+        assertEquals(List.of(), looks(1, 0, true));
+        assertEquals(0, sockets.makeUpForLook());
+    }
+
+    @Test
+    void aSleepThatCouldNotTellOfAllIsFollowedByALook() throws IOException {
+        List<KernelSocket> many = new ArrayList<>();
+        try {
+            for (int i = 0; i < 256; i++) {
+                KernelSocket one = KernelSocket.stream(false);
+                many.add(one);
+                sockets.watch(one, Epoll.OUT, events -> told++);
+            }
+            sockets.fetched(epoll.await(0));
+            assertEquals(List.of(1), looks(1, 0, false));
+            sockets.leaveLookToSleep();
+            assertEquals(List.of(1), looks(1, 0, false));
+            assertEquals(2 * 256, told);
+        } finally {
+            many.forEach(one -> {
+                sockets.unwatch(one);
+                one.close();
+            });
+        }
+    }
+
     @Test
     void withoutSocketsItDoesNotLook() throws IOException {
         sockets.unwatch(socket);
