@@ -231,7 +231,8 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
 
     @Override
     public int makeUp() {
-        return sockets.makeUpForLook();
+        int told = sockets.makeUpForLook();
+        return told == 0 ? 0 : told + runReady();
     }
 
     /** By which files get into sockets. */
@@ -285,7 +286,11 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
             work += worker.poll();
         }
         work += sockets.poll(work, workers.length > 0);
-        // Work that is scheduled by this work waits for the next turn, so that no channel starves the others.
+        return work + runReady();
+    }
+
+    /** Work that is scheduled by this work waits for the next turn, so that no channel starves the others. */
+    private int runReady() {
         int runs = ready.size();
         for (int n = runs; n > 0; n--) {
             guarded(ready.pollFirst());
@@ -293,7 +298,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         if (runs > 0 && workers.length > 0) {
             sockets.noteRun();
         }
-        return work + runs;
+        return runs;
     }
 
     /** A number that the turn has which goes on, together with the tasks after it, and others that are near do not have. */
