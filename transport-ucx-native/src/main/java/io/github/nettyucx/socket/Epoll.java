@@ -150,7 +150,7 @@ public final class Epoll implements AutoCloseable {
         }
         CallState state = CallState.current();
         int fd = epollFd();
-        long limit = timeoutNanos < 0 || isTimerSet(state, timeoutNanos) ? NONE : timeoutNanos;
+        long limit = timeoutNanos < 0 || boundByTimer(state, timeoutNanos) ? NONE : timeoutNanos;
         int n = limit == NONE || !nanosecondTimeouts ? -Errno.ENOSYS : await2(state, limit);
         if (n == -Errno.ENOSYS) {
             n = SocketFunctions.epollWait(state, fd, base, MAX_EVENTS, millis(limit));
@@ -161,8 +161,8 @@ public final class Epoll implements AutoCloseable {
         return told(n);
     }
 
-    /** Whether the timer will end the wait; perhaps before its time is over. */
-    private boolean isTimerSet(CallState state, long timeoutNanos) {
+    /** Sets the timer, if it is not set and that pays. @return whether it will end the wait; perhaps before its time is over */
+    private boolean boundByTimer(CallState state, long timeoutNanos) {
         if (timer == Timer.REFUSED || timer == Timer.EXPIRED && timeoutNanos < LONG_NANOS) {
             return false;
         }

@@ -375,6 +375,43 @@ class EpollTest {
         }
     }
 
+    /** Any other call than {@code epoll_wait} would fail. */
+    @Test
+    void whileTheTimerIsSetAWaitIsOneCallWithoutALimit() throws Exception {
+        try (Epoll epoll = new Epoll()) {
+            epoll.wakeup();
+            wait(epoll, A_WHILE);
+            Seccomp.refusing(Errno.EINVAL, () -> {
+                for (int i = 0; i < 3; i++) {
+                    epoll.wakeup();
+                    wait(epoll, 2 * A_WHILE);
+                }
+                assertThrows(IOException.class, () -> epoll.await(LONG), "the test sees nothing");
+                return null;
+            }, Seccomp.TIMERFD_SETTIME, Seccomp.EPOLL_PWAIT2);
+        }
+    }
+
+    @Test
+    void aTimerThatCannotBeWatchedIsGivenBack() throws Exception {
+        List<Epoll> all = new ArrayList<>();
+        try {
+            for (int i = 0; i < FILES; i++) {
+                all.add(new Epoll());
+            }
+            int left = Seccomp.refusing(Errno.ENOMEM, () -> {
+                int descriptors = descriptors();
+                for (Epoll epoll : all) {
+                    waitInFull(epoll, LONG);
+                }
+                return descriptors() - descriptors;
+            }, Seccomp.EPOLL_CTL);
+            assertTrue(left < FILES / 2, () -> "descriptors: " + left);
+        } finally {
+            all.forEach(Epoll::close);
+        }
+    }
+
     @Test
     void theTimerGoesWithTheRest() throws Exception {
         int descriptors = descriptors();

@@ -160,10 +160,10 @@ public final class IoDriver {
      * @return how much was done; 0 when there was nothing to do
      */
     public int run(TaskView tasks) {
-        boolean again = slept && sleepsNext();
+        boolean sleepsAgain = slept && sleepsNext();
         slept = false;
         try {
-            if (again) {
+            if (sleepsAgain) {
                 port().sleepsNext();
             }
             int work = take(tasks);
@@ -176,7 +176,7 @@ public final class IoDriver {
                 }
             }
             // Timers must not run before what has come before they were due: the process may have been stopped.
-            return again && !slept ? work + port().makeUp() : work;
+            return sleepsAgain && !slept ? work + port().makeUp() : work;
         } catch (Error e) {
             throw e;
         } catch (Throwable t) {

@@ -19,10 +19,10 @@ final class Round {
      * @param nanos        by {@link System#nanoTime}
      * @param starvedNanos for how long the loop had had no processor until then
      */
-    record Instant(long nanos, long starvedNanos) {
+    record Moment(long nanos, long starvedNanos) {
 
-        static Instant now(Starvation loop) {
-            return new Instant(System.nanoTime(), loop.nanos());
+        static Moment now(Starvation loop) {
+            return new Moment(System.nanoTime(), loop.nanos());
         }
     }
 
@@ -38,7 +38,7 @@ final class Round {
     final Queue<Traffic> traffics = new ConcurrentLinkedQueue<>();
     final CountDownLatch read = new CountDownLatch(VictimMain.CONNECTIONS);
     /** The last of their ends. */
-    volatile Instant ended;
+    volatile Moment ended;
     final AtomicInteger open = new AtomicInteger();
 
     /**
@@ -61,7 +61,7 @@ final class Round {
         channels.add(channel);
         traffics.add(traffic);
         channel.closeFuture().addListener(closed -> {
-            ended = Instant.now(loop);
+            ended = Moment.now(loop);
             open.decrementAndGet();
         });
     }

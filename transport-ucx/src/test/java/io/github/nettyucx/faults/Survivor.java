@@ -112,7 +112,7 @@ final class Survivor implements AutoCloseable {
         }
         Churn churn = null;
         long killed;
-        Round.Instant gone;
+        Round.Moment gone;
         Path file = Files.createTempFile("netty-ucx-progress", null);
         Progress.Record record = new Progress.Record(file);
         try (Child victim = Child.start(VictimMain.class, point, random.nextInt(1 << 20),
@@ -134,8 +134,8 @@ final class Survivor implements AutoCloseable {
             }
             // To be killed at any point of what it does.
             Thread.sleep(random.nextInt(20));
-            CompletableFuture<Round.Instant> end = victim.gone().thenApply(nanos ->
-                    new Round.Instant(nanos, starvation.nanos()));
+            CompletableFuture<Round.Moment> end = victim.gone().thenApply(nanos ->
+                    new Round.Moment(nanos, starvation.nanos()));
             killed = killAt(now, record, victim, churn);
             gone = end.get(SECONDS, TimeUnit.SECONDS);
         } finally {
@@ -224,7 +224,7 @@ final class Survivor implements AutoCloseable {
      * @param gone when the kernel had closed what the process had open
      * @return how long it took from then on, in nanoseconds
      */
-    private long awaitEnd(Round now, long killed, Round.Instant gone) throws Exception {
+    private long awaitEnd(Round now, long killed, Round.Moment gone) throws Exception {
         // Channels of requests that had come before the kill are still made.
         long deadline = killed + TimeUnit.SECONDS.toNanos(SECONDS);
         while (LoopState.of(group, 1).channels() > channelsBefore || now.open.get() > 0) {
@@ -233,7 +233,7 @@ final class Survivor implements AutoCloseable {
                         .filter(Channel::isOpen).toList());
             }
         }
-        Round.Instant ended = now.ended;
+        Round.Moment ended = now.ended;
         if (ended == null || ended.nanos() - gone.nanos() <= 0) {
             return 0;
         }
