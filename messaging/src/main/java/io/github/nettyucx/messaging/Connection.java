@@ -242,9 +242,9 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
 
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
-        if (frames > 0) {
-            node.counters().received(frames, bytes);
-            usedNanos = System.nanoTime();
+        boolean hasRead = frames > 0;
+        if (hasRead) {
+            turn.counters().received(frames, bytes);
         }
         frames = 0;
         bytes = 0;
@@ -255,7 +255,12 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
             acknowledging = true;
             loop.schedule(this::acknowledgeLater, ACK_MILLIS, TimeUnit.MILLISECONDS);
         }
+        long before = usedNanos;
         turn.end();
+        // Answers have gone out before anybody asks for the time, and who sends them has asked.
+        if (hasRead && usedNanos == before) {
+            used();
+        }
     }
 
     private void frame(long word, ByteBuf buffer, int begin, int end) {

@@ -3,20 +3,14 @@ package io.github.nettyucx.messaging;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What a node counts. Any thread may call; nothing here is called for each message. */
+/** What a node counts on whatever thread. What its event loops do for each message has {@linkplain LoopCounters its own}. */
 final class Counters {
 
-    private final LongAdder framesSent = new LongAdder();
-    private final LongAdder bytesSent = new LongAdder();
-    private final LongAdder framesReceived = new LongAdder();
-    private final LongAdder bytesReceived = new LongAdder();
-    private final LongAdder flushes = new LongAdder();
     private final LongAdder wakeups = new LongAdder();
     private final LongAdder ringFull = new LongAdder();
     private final LongAdder overflowed = new LongAdder();
     private final LongAdder undelivered = new LongAdder();
     private final LongAdder unhandled = new LongAdder();
-    private final LongAdder requested = new LongAdder();
     private final LongAdder timedOut = new LongAdder();
     private final LongAdder cancelled = new LongAdder();
     private final LongAdder requestFailed = new LongAdder();
@@ -24,20 +18,6 @@ final class Counters {
     private final LongAdder opened = new LongAdder();
     private final LongAdder closed = new LongAdder();
     private final LongAdder lost = new LongAdder();
-
-    void sent(int frames, int bytes) {
-        framesSent.add(frames);
-        bytesSent.add(bytes);
-    }
-
-    void received(long frames, long bytes) {
-        framesReceived.add(frames);
-        bytesReceived.add(bytes);
-    }
-
-    void flushed() {
-        flushes.increment();
-    }
 
     void woken() {
         wakeups.increment();
@@ -57,10 +37,6 @@ final class Counters {
 
     void unhandled() {
         unhandled.increment();
-    }
-
-    void requested() {
-        requested.increment();
     }
 
     void timedOut() {
@@ -91,9 +67,13 @@ final class Counters {
         lost.increment();
     }
 
-    NodeMetrics snapshot(int connections) {
-        return new NodeMetrics(framesSent.sum(), bytesSent.sum(), framesReceived.sum(), bytesReceived.sum(), flushes.sum(),
-                wakeups.sum(), ringFull.sum(), overflowed.sum(), undelivered.sum(), unhandled.sum(), requested.sum(),
+    /**
+     * @param loops    what the event loops have counted
+     * @param requests that were begun
+     */
+    NodeMetrics snapshot(LoopCounters.Sum loops, long requests, int connections) {
+        return new NodeMetrics(loops.framesSent(), loops.bytesSent(), loops.framesReceived(), loops.bytesReceived(),
+                loops.flushes(), wakeups.sum(), ringFull.sum(), overflowed.sum(), undelivered.sum(), unhandled.sum(), requests,
                 timedOut.sum(), cancelled.sum(), requestFailed.sum(), late.sum(), connections, opened.sum(), closed.sum(),
                 lost.sum());
     }

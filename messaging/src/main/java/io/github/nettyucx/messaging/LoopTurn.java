@@ -11,7 +11,13 @@ import java.util.List;
 final class LoopTurn {
 
     private final List<Peer> waiting = new ArrayList<>();
+    private final LoopCounters counters = new LoopCounters();
     private boolean reading;
+
+    /** Any thread may read them. */
+    LoopCounters counters() {
+        return counters;
+    }
 
     void begin() {
         reading = true;

@@ -174,7 +174,8 @@ public final class Node implements AutoCloseable {
 
     /** What the node has done so far. */
     public NodeMetrics metrics() {
-        return counters.snapshot(connections.size());
+        List<LoopCounters> loopCounters = turns.values().stream().map(LoopTurn::counters).toList();
+        return counters.snapshot(LoopCounters.sum(loopCounters), requests.begun(), connections.size());
     }
 
     /**

@@ -52,6 +52,7 @@ final class Outgoing implements Ring.Span {
     /** Of what has been taken since the connection began. */
     private final UnderWay underWay = new UnderWay();
     private Channel channel;
+    private LoopCounters counters;
     private long turnBytes;
 
     Outgoing(Peer peer, Node node) {
@@ -362,10 +363,12 @@ final class Outgoing implements Ring.Span {
     /**
      * Writes what there is to a channel.
      *
-     * @param last whether to stop when no message is in the middle, and to begin none
+     * @param counts of the channel's loop
+     * @param last   whether to stop when no message is in the middle, and to begin none
      */
-    Sent send(Channel to, boolean last) {
+    Sent send(Channel to, LoopCounters counts, boolean last) {
         channel = to;
+        counters = counts;
         turnBytes = 0;
         boolean free;
         for (;;) {
@@ -377,7 +380,7 @@ final class Outgoing implements Ring.Span {
         }
         channel = null;
         if (turnBytes > 0) {
-            node.counters().flushed();
+            counts.flushed();
             to.flush();
         }
         return rest(free, !last);
@@ -412,7 +415,7 @@ final class Outgoing implements Ring.Span {
             return;
         }
         turnBytes += length;
-        node.counters().sent(frames, bytes);
+        counters.sent(frames, bytes);
         channel.write(spans.begin(offset, bytes, position + length), channel.voidPromise());
     }
 

@@ -243,7 +243,7 @@ public final class Peer {
             Outgoing.Sent sent;
             draining = true;
             try {
-                sent = outgoing.send(connection.channel(), connection.isLeaving());
+                sent = outgoing.send(connection.channel(), connection.turn().counters(), connection.isLeaving());
             } finally {
                 draining = false;
             }

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * The requests of a node that have not been answered, by their correlations: numbers that are not used again, whose low bits
@@ -34,7 +35,12 @@ final class Requests {
      * It begins anywhere: a node that has been started again may get answers to what the one before has asked. They must not be
      * taken for its own.
      */
-    private final AtomicLong next = new AtomicLong(ThreadLocalRandom.current().nextLong(1, 1L << 62));
+    private final long first = ThreadLocalRandom.current().nextLong(1, 1L << 62);
+    private final AtomicLong next = new AtomicLong(first);
+    /** Numbers that no request has, because their slots were taken. */
+    private final LongAdder skipped = new LongAdder();
+    /** As it was told last. */
+    private final AtomicLong begun = new AtomicLong();
     /** Whether somebody is going to look at deadlines. */
     private final AtomicBoolean watched = new AtomicBoolean();
     private final Runnable watch = this::watch;
@@ -53,11 +59,10 @@ final class Requests {
             long correlation = next.getAndIncrement();
             int slot = (int) correlation & mask;
             if (correlations.get(slot) == FREE && correlations.compareAndSet(slot, FREE, CHANGING)) {
-                request.correlation = correlation;
-                request.ticket = Long.MAX_VALUE;
+                request.begin(correlation);
                 pending.setPlain(slot, request);
-                correlations.set(slot, correlation);
-                node.counters().requested();
+                // Who looks whether there are any does not miss it: CHANGING was there before.
+                correlations.setRelease(slot, correlation);
                 if (request.isTimed && !watched.get() && watched.compareAndSet(false, true)) {
                     try {
                         node.timer().schedule(watch, TICK_NANOS, TimeUnit.NANOSECONDS);
@@ -69,6 +74,7 @@ final class Requests {
                 }
                 return;
             }
+            skipped.increment();
         }
         throw new MessagingException(mask + 1 + " requests have not been answered, which is maxRequests of this node");
     }
@@ -81,7 +87,7 @@ final class Requests {
         }
         Pending request = pending.getPlain(slot);
         pending.setPlain(slot, null);
-        correlations.set(slot, FREE);
+        correlations.setRelease(slot, FREE);
         return request;
     }
 
@@ -94,6 +100,12 @@ final class Requests {
         Pending request = pending.get(slot);
         // If the slot is another request's by now, it is not taken by this correlation.
         return request != null && request.peer == from ? take(correlation) : null;
+    }
+
+    /** How many have been begun. It is not counted for each: an atomic addition less. */
+    long begun() {
+        // A number that is just being skipped counts for a moment. What was told once does not become less.
+        return begun.accumulateAndGet(next.get() - first - skipped.sum(), Math::max);
     }
 
     void late() {

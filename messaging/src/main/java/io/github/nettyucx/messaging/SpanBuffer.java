@@ -4,6 +4,8 @@ package io.github.nettyucx.messaging;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.buffer.UnpooledDirectByteBuf;
 
+import java.util.concurrent.atomic.AtomicBoolean;
+
 /** A part of a ring on its way through a channel. It is made once, and used again when the channel has released it. */
 final class SpanBuffer extends UnpooledDirectByteBuf {
 
@@ -12,7 +14,7 @@ final class SpanBuffer extends UnpooledDirectByteBuf {
     /** The position behind it. */
     private long end;
     /** Whether it may be given back: the channel does not need it any more. */
-    private volatile boolean released;
+    private final AtomicBoolean released = new AtomicBoolean();
     private boolean used;
 
     SpanBuffer(Spans spans, Ring ring) {
@@ -26,7 +28,8 @@ final class SpanBuffer extends UnpooledDirectByteBuf {
             resetRefCnt();
         }
         used = true;
-        released = false;
+        // Whoever is told that it has begun is told this, too.
+        released.setPlain(false);
         this.end = end;
         setIndex(offset, offset + bytes);
     }
@@ -34,7 +37,7 @@ final class SpanBuffer extends UnpooledDirectByteBuf {
     /** Instead of being written: what it stands for is not sent. */
     void discard(long end) {
         this.end = end;
-        released = true;
+        released.setRelease(true);
     }
 
     long end() {
@@ -42,7 +45,7 @@ final class SpanBuffer extends UnpooledDirectByteBuf {
     }
 
     boolean isReleased() {
-        return released;
+        return released.get();
     }
 
     /** Known also where Netty does without {@code sun.misc.Unsafe}. */
@@ -58,7 +61,7 @@ final class SpanBuffer extends UnpooledDirectByteBuf {
 
     @Override
     protected void deallocate() {
-        released = true;
+        released.setRelease(true);
         spans.released();
     }
 }

@@ -2,6 +2,7 @@
 package io.github.nettyucx.messaging;
 
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The parts of a ring that are being sent. They are begun in order, by the ring's consumer, and released in any order, by any
@@ -16,7 +17,8 @@ final class Spans {
     private final SpanBuffer[] spans = new SpanBuffer[COUNT];
     /** Serializes who gives back. */
     private final AtomicInteger releases = new AtomicInteger();
-    private volatile long begun;
+    /** Only the consumer adds to it. */
+    private final AtomicLong begun = new AtomicLong();
     private volatile long givenBack;
     /** The consumer has found no free one, and goes on when there is. */
     private volatile boolean exhausted;
@@ -33,19 +35,19 @@ final class Spans {
 
     /** The consumer's: the next one, if there is one that is free; {@link #begin} takes it. */
     SpanBuffer next() {
-        if (begun - givenBack == COUNT) {
+        if (begun.get() - givenBack == COUNT) {
             exhausted = true;
-            if (begun - givenBack == COUNT) {
+            if (begun.get() - givenBack == COUNT) {
                 return null;
             }
             exhausted = false;
         }
-        return spans[(int) begun & COUNT - 1];
+        return spans[(int) begun.getPlain() & COUNT - 1];
     }
 
     /** Whether {@link #next} would give one. */
     boolean areThere() {
-        return begun - givenBack < COUNT;
+        return begun.get() - givenBack < COUNT;
     }
 
     /** The consumer's: has it called when one that is under way is released; @return whether there is one */
@@ -56,19 +58,19 @@ final class Spans {
 
     /** Whether the channel has some that it has not sent. */
     boolean areUnderWay() {
-        return begun != givenBack;
+        return begun.get() != givenBack;
     }
 
     SpanBuffer begin(int offset, int bytes, long end) {
-        SpanBuffer span = spans[(int) begun & COUNT - 1];
+        SpanBuffer span = spans[(int) begun.getPlain() & COUNT - 1];
         span.begin(offset, bytes, end);
-        begun = begun + 1;
+        begun.setRelease(begun.getPlain() + 1);
         return span;
     }
 
     void discard(long end) {
-        spans[(int) begun & COUNT - 1].discard(end);
-        begun = begun + 1;
+        spans[(int) begun.getPlain() & COUNT - 1].discard(end);
+        begun.setRelease(begun.getPlain() + 1);
         released();
     }
 
@@ -82,7 +84,7 @@ final class Spans {
             seen = releases.get();
             long done = givenBack;
             long end = -1;
-            while (done < begun && spans[(int) done & COUNT - 1].isReleased()) {
+            while (done < begun.get() && spans[(int) done & COUNT - 1].isReleased()) {
                 end = spans[(int) done & COUNT - 1].end();
                 done++;
             }

@@ -2,6 +2,7 @@
 package io.github.nettyucx.messaging;
 
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -73,6 +74,37 @@ class RequestsTest {
             assertNull(failure.get());
             assertEquals(4 * 600, one.metrics().requests());
             assertEquals(0, one.metrics().responsesLate());
+        }
+    }
+
+    /** Numbers that are passed over because a request that is not answered has their place do not count. */
+    @Test
+    void requestsAreCountedAlsoWhereAnOldOneIsInTheWay() throws Exception {
+        try (var nodes = new TestTransport.Nodes(TestTransport.values()[0])) {
+            Node one = nodes.start(1, builder -> builder.maxRequests(2));
+            Node two = nodes.start(2);
+            var kept = new LinkedBlockingQueue<Responder<String>>();
+            two.onRequest(ASK, (from, request, responder) -> {
+                if (request.equals("keep")) {
+                    kept.add(responder.detach());
+                } else {
+                    responder.respond(request);
+                }
+            });
+            CompletableFuture<String> old = one.peer(2).requestAsync(ASK, "keep", LONG);
+            for (int i = 0; i < 10; i++) {
+                assertEquals("x", one.peer(2).request(ASK, "x", LONG));
+            }
+            assertEquals(11, one.metrics().requests());
+
+            CompletableFuture<String> last = one.peer(2).requestAsync(ASK, "keep", LONG);
+            assertThrows(MessagingException.class, () -> one.peer(2).requestAsync(ASK, "too many", LONG));
+            assertEquals(12, one.metrics().requests());
+            for (int i = 0; i < 2; i++) {
+                kept.take().respond("late");
+            }
+            assertEquals("late", old.get(20, TimeUnit.SECONDS));
+            assertEquals("late", last.get(20, TimeUnit.SECONDS));
         }
     }
 
