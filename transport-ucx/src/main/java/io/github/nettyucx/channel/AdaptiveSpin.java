@@ -3,6 +3,7 @@ package io.github.nettyucx.channel;
 
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntUnaryOperator;
 import java.util.function.LongSupplier;
 
@@ -17,6 +18,9 @@ import java.util.function.LongSupplier;
  * worth its while to look for as long as they take, and if so goes on like that for some time, in which the other has
  * its own turn to find that out. From then on both need no more than the usual time. Each try in vain makes the next
  * one rarer. When it comes is left to chance, or else two loops could miss each other's turns for ever.
+ * <p>
+ * Where other threads wait for the loop's processor a try takes it away from them, and they may be the very ones that it
+ * waits for. So whoever has the loop may say that a try is put off.
  * <p>
  * It does not yield while it looks: whoever else has work for the core, as a compiler of the JVM, would keep it for some
  * milliseconds each time, where a loop that sleeps is woken at once.
@@ -49,6 +53,7 @@ final class AdaptiveSpin {
     private final long usualNanos;
     private final LongSupplier clock;
     private final IntUnaryOperator random;
+    private final BooleanSupplier crowded;
     private long limitNanos;
     private long lastSleepNanos;
     private long sinceNanos;
@@ -61,8 +66,9 @@ final class AdaptiveSpin {
     private int lateSuccesses;
     private boolean resting;
 
-    AdaptiveSpin(long usualNanos) {
-        this(usualNanos, System::nanoTime, new SplittableRandom()::nextInt);
+    /** @param crowded whether a try that is due is put off; asked when a sleep has ended */
+    AdaptiveSpin(long usualNanos, BooleanSupplier crowded) {
+        this(usualNanos, System::nanoTime, new SplittableRandom()::nextInt, crowded);
     }
 
     /**
@@ -70,10 +76,11 @@ final class AdaptiveSpin {
      *
      * @param random gives a number from 0 up to, but not including, the one that it is given
      */
-    AdaptiveSpin(long usualNanos, LongSupplier clock, IntUnaryOperator random) {
+    AdaptiveSpin(long usualNanos, LongSupplier clock, IntUnaryOperator random, BooleanSupplier crowded) {
         this.usualNanos = usualNanos;
         this.clock = clock;
         this.random = random;
+        this.crowded = crowded;
         limitNanos = usualNanos;
     }
 
@@ -103,8 +110,11 @@ final class AdaptiveSpin {
 
     /** Whether the next {@link #again} says that the loop should sleep. */
     boolean sleepsNext() {
-        return turns == 0 && (usualNanos == 0 || resting || vain >= PATIENCE
-                && (lastSleepNanos > SHORT_SLEEP_NANOS || skipped + 1 < skipsBeforeTry));
+        return turns == 0 && (usualNanos == 0 || resting || vain >= PATIENCE && !isTryDue());
+    }
+
+    private boolean isTryDue() {
+        return lastSleepNanos <= SHORT_SLEEP_NANOS && skipped + 1 >= skipsBeforeTry;
     }
 
     /** The loop has found nothing. @return whether it should look again; otherwise it should sleep */
@@ -153,6 +163,10 @@ final class AdaptiveSpin {
             if (++vain > PATIENCE) {
                 giveUp();
             }
+        }
+        if (usualNanos != 0 && vain >= PATIENCE && isTryDue() && crowded.getAsBoolean()) {
+            skipped = 0;
+            giveUp();
         }
     }
 

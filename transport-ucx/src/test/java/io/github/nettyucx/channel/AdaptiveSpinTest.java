@@ -5,6 +5,8 @@ import org.junit.jupiter.api.Test;
 
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -56,7 +58,7 @@ class AdaptiveSpinTest {
 
     @Test
     void looksForTheWholeTimeBeforeItSleeps() {
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0);
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> false);
         long start = nanos;
         assertTrue(looksInVain(spin));
         assertTrue(nanos - start >= LIMIT_NANOS);
@@ -64,7 +66,7 @@ class AdaptiveSpinTest {
 
     @Test
     void goesOnLookingWhileThatPays() {
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0);
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> false);
         for (int i = 0; i < 1000; i++) {
             assertTrue(spin.again());
             spin.worked();
@@ -75,7 +77,7 @@ class AdaptiveSpinTest {
     /** A thread of the process may need the processor. */
     @Test
     void restsOnceIfItIsTold() {
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0);
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> false);
         for (int i = 0; i < 1000; i++) {
             spin.rest();
             // What comes before the loop has slept changes nothing.
@@ -92,7 +94,7 @@ class AdaptiveSpinTest {
 
     @Test
     void workThatComesSoonCostsNoLookAtTheClock() {
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0);
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> false);
         for (int i = 0; i < 1000; i++) {
             for (int turn = 0; turn < 7; turn++) {
                 assertTrue(spin.again());
@@ -104,7 +106,7 @@ class AdaptiveSpinTest {
 
     @Test
     void sleepsAtOnceWhenLookingIsInVainAndTriesAgainMoreAndMoreRarely() {
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0);
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> false);
         assertEquals(8, looksIn(spin, 8));
         assertEquals(0, looksIn(spin, 31));
         assertEquals(1, looksIn(spin, 1));
@@ -114,9 +116,27 @@ class AdaptiveSpinTest {
         assertEquals(10, looksIn(spin, 10 * 1024));
     }
 
+    /** It is asked when a try is due, and not for each sleep. */
+    @Test
+    void aTryIsPutOffWhileOthersHaveTheProcessor() {
+        var crowded = new AtomicBoolean(true);
+        var asked = new AtomicInteger();
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> {
+            asked.incrementAndGet();
+            return crowded.get();
+        });
+        assertEquals(8, looksIn(spin, 8), "it finds out first that looking is in vain");
+        assertEquals(0, looksIn(spin, 100_000));
+        assertTrue(asked.get() >= 90 && asked.get() <= 110, asked + " times");
+        crowded.set(false);
+        assertEquals(1, looksIn(spin, 1024));
+        looksIn(spin, 100_000);
+        assertEquals(10, looksIn(spin, 10 * 1024));
+    }
+
     @Test
     void looksAsUsualAfterASuccess() {
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0);
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> false);
         looksIn(spin, 8);
         assertEquals(0, looksIn(spin, 31));
         assertTrue(spin.again());
@@ -128,7 +148,7 @@ class AdaptiveSpinTest {
     @Test
     void aTryTakesAsLongAsASleepAndGoesOnLikeThatForSomeTime() {
         long patient = 5 * LIMIT_NANOS;
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0);
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> false);
         for (int i = 0; i < 8 + 31; i++) {
             while (spin.again()) {
                 continue;
@@ -146,7 +166,7 @@ class AdaptiveSpinTest {
 
     @Test
     void doesNotTryWhileSleepsAreLong() {
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0);
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> false);
         looksIn(spin, 8);
         int looked = 0;
         for (int i = 0; i < 1000; i++) {
@@ -186,7 +206,7 @@ class AdaptiveSpinTest {
         private long idleSince;
 
         Loop(SplittableRandom random) {
-            spin = new AdaptiveSpin(LIMIT_NANOS, () -> now += TICK_NANOS, random::nextInt);
+            spin = new AdaptiveSpin(LIMIT_NANOS, () -> now += TICK_NANOS, random::nextInt, () -> false);
             looksIn(spin, 20_000 + random.nextInt(10_000));
             idleSince = now;
         }
@@ -224,6 +244,6 @@ class AdaptiveSpinTest {
 
     @Test
     void neverLooksWithoutATime() {
-        assertFalse(looksInVain(new AdaptiveSpin(0, this::tick, bound -> 0)));
+        assertFalse(looksInVain(new AdaptiveSpin(0, this::tick, bound -> 0, () -> false)));
     }
 }
