@@ -20,7 +20,8 @@ import java.util.function.LongSupplier;
  * one rarer. When it comes is left to chance, or else two loops could miss each other's turns for ever.
  * <p>
  * Where other threads wait for the loop's processor a try takes it away from them, and they may be the very ones that it
- * waits for. So whoever has the loop may say that a try is put off.
+ * waits for. So whoever has the loop may say that a try is put off, after some tries in vain: at first it may be the
+ * compilers of the JVM that have the processor, and they will be done.
  * <p>
  * It does not yield while it looks: whoever else has work for the core, as a compiler of the JVM, would keep it for some
  * milliseconds each time, where a loop that sleeps is woken at once.
@@ -37,6 +38,9 @@ final class AdaptiveSpin {
      */
     private static final int FIRST_INTERVAL = 32;
     private static final int LAST_INTERVAL = 1024;
+
+    /** So many tries in a row are put off at most. */
+    private static final int PUT_OFF = 15;
 
     /** A sleep of up to this time is short: about what it takes to wake the other, and be woken by it. */
     private static final long SHORT_SLEEP_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
@@ -59,6 +63,7 @@ final class AdaptiveSpin {
     private long sinceNanos;
     private int vain;
     private int skipped;
+    private int putOff;
     private int interval = FIRST_INTERVAL;
     private int skipsBeforeTry = FIRST_INTERVAL;
     private int turns;
@@ -144,6 +149,7 @@ final class AdaptiveSpin {
                 return false;
             }
             skipped = 0;
+            putOff = 0;
             limitNanos = Math.max(usualNanos, 2 * lastSleepNanos);
         }
         late = false;
@@ -164,8 +170,9 @@ final class AdaptiveSpin {
                 giveUp();
             }
         }
-        if (usualNanos != 0 && vain >= PATIENCE && isTryDue() && crowded.getAsBoolean()) {
+        if (vain >= PATIENCE && interval == LAST_INTERVAL && putOff < PUT_OFF && isTryDue() && crowded.getAsBoolean()) {
             skipped = 0;
+            putOff++;
             giveUp();
         }
     }

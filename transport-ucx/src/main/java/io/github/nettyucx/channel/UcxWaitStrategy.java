@@ -23,7 +23,8 @@ public enum UcxWaitStrategy {
     /**
      * Looks for work for a while (20 µs, or the system property {@code io.github.nettyucx.spinMicros}) and then
      * sleeps in the kernel. While looking keeps being in vain it sleeps at once, and tries now and then, for 0.4 ms at
-     * most, whether that has changed. The default.
+     * most, whether that has changed. A loop whose channels all use sockets tries more rarely while its thread has to
+     * wait for the processor, because others have it; so does any loop of a process that has one processor. The default.
      */
     ADAPTIVE;
 

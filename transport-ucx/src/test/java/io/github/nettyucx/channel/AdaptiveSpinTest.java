@@ -126,8 +126,12 @@ class AdaptiveSpinTest {
             return crowded.get();
         });
         assertEquals(8, looksIn(spin, 8), "it finds out first that looking is in vain");
-        assertEquals(0, looksIn(spin, 100_000));
-        assertTrue(asked.get() >= 90 && asked.get() <= 110, asked + " times");
+        assertEquals(5, looksIn(spin, 32 + 64 + 128 + 256 + 512), "and tries while it knows little");
+        assertEquals(0, asked.get(), "before tries are as rare as can be");
+        assertEquals(0, looksIn(spin, 15 * 1024));
+        assertEquals(1, looksIn(spin, 1024), "once in a while it tries nevertheless");
+        assertEquals(10, looksIn(spin, 160 * 1024));
+        assertTrue(asked.get() >= 160 && asked.get() <= 170, asked + " times");
         crowded.set(false);
         assertEquals(1, looksIn(spin, 1024));
         looksIn(spin, 100_000);
