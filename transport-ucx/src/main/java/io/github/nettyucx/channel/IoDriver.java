@@ -233,10 +233,10 @@ public final class IoDriver {
     }
 
     /**
-     * Whether others wait for the processor, and have more of it than the loop could gain. Two loops that look for messages
-     * in shared memory are some fifty times as fast as two that sleep, and so get more done even if others wait for them. Over
-     * a socket it is less than ten times, because each message takes both through the kernel, and if there is no other
-     * processor the peer may be the one that waits.
+     * Whether the loop shares its processor, and would take more from the others by looking for messages than it could gain.
+     * Two loops that look for messages in shared memory are some fifty times as fast as two that sleep, and so get more done
+     * even if others wait for them. Over a socket it is less than ten times, because each message takes both through the
+     * kernel. And if the process has no other processor, the peer may be the one that waits.
      */
     private boolean isCrowded() {
         return engine != null && (engine.workerCount() == 0 || Runtime.getRuntime().availableProcessors() == 1)

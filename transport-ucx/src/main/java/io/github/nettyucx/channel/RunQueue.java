@@ -9,9 +9,9 @@ import java.io.IOException;
  * Whether a thread has to wait for its processor, because others have it: what the kernel counts of that in
  * {@code schedstat} (see {@code Documentation/scheduler/sched-stats.rst} of Linux). Only for one thread.
  * <p>
- * Measured: a thread that two processors wake in turns waits for a twentieth of the time for which it runs, one that
- * shares its processor with the thread that wakes it for a half, and one of eight on two processors for one and a half
- * times that.
+ * Measured with loops that sleep after each message: one that is alone on its processor waits for a twentieth of the time for
+ * which it runs, one that shares it with its peer for a half, and one of eight on two processors for one and a half times
+ * that time.
  */
 final class RunQueue {
 
@@ -36,7 +36,7 @@ final class RunQueue {
 
     /**
      * Whether others have had the thread's processor since the last call, or since the thread began. A few system calls, and
-     * some 200 bytes of heap: for what is asked once in hundreds of turns. The file is not kept open, so that a loop needs no
+     * some 200 bytes of heap: for what is asked once in a thousand sleeps or so. The file is not kept open, so that a loop needs no
      * descriptor more.
      *
      * @return {@code false} if it is not known
