@@ -12,7 +12,6 @@ import io.github.nettyucx.socket.Epoll;
 import io.github.nettyucx.socket.Errno;
 import io.github.nettyucx.socket.KernelRandom;
 import io.github.nettyucx.socket.KernelSocket;
-import io.github.nettyucx.worker.NativeBuffers;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.util.internal.StringUtil;
@@ -251,7 +250,7 @@ final class ClientOpening extends Opening {
         if (outcome.lane() == LaneKind.SOCKET) {
             return loop.socketLane(socket, channel.traffic(), takeRest());
         }
-        return loop.linkLane(outcome.lane(), outcome.link(), outcome.peer(), socket, limits,
-                length -> NativeBuffers.allocate(channel.alloc(), length), channel.traffic());
+        return loop.linkLane(outcome.lane(), outcome.link(), outcome.peer(), socket, limits, stash(channel),
+                channel.traffic());
     }
 }

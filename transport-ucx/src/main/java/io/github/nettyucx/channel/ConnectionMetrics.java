@@ -35,7 +35,7 @@ final class ConnectionMetrics {
     static volatile ConnectionObserver observer;
 
     private final UcxSocketChannel channel;
-    private final Traffic traffic = new Traffic();
+    private final Traffic traffic = Traffic.ofConnection();
     /** Of the loop that the channel is registered with. */
     private LoopCounters loop;
     private long openedNanos;

@@ -5,8 +5,6 @@ import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.socket.SocketSetting;
 
 import java.io.IOException;
-import java.util.Collections;
-import java.util.EnumSet;
 import java.util.Set;
 
 /**
@@ -20,9 +18,9 @@ import java.util.Set;
 record KeepAlive(int idleSeconds, int intervalSeconds, int count) {
 
     /** What tells the kernel of it, and what else it looks at to see whether the peer is there. */
-    static final Set<SocketSetting> SETTINGS = Collections.unmodifiableSet(EnumSet.of(SocketSetting.KEEP_ALIVE,
+    static final Set<SocketSetting> SETTINGS = Set.of(SocketSetting.KEEP_ALIVE,
             SocketSetting.KEEP_IDLE_SECONDS, SocketSetting.KEEP_INTERVAL_SECONDS, SocketSetting.KEEP_COUNT,
-            SocketSetting.USER_TIMEOUT_MILLIS));
+            SocketSetting.USER_TIMEOUT_MILLIS);
 
     /** Of the time that a peer may be silent, before he is asked. */
     private static final int IDLE_SHARE = 3;

@@ -30,7 +30,7 @@ final class LoopCounters {
     final AtomicLong strangers = new AtomicLong();
 
     Traffic lane(String name) {
-        return lanes.computeIfAbsent(name, lane -> new Traffic());
+        return lanes.computeIfAbsent(name, lane -> Traffic.ofLane());
     }
 
     /**

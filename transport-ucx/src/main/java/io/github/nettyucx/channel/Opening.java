@@ -8,6 +8,7 @@ import io.github.nettyucx.handshake.LaneKind;
 import io.github.nettyucx.handshake.LaneSet;
 import io.github.nettyucx.handshake.Outcome;
 import io.github.nettyucx.handshake.Terms;
+import io.github.nettyucx.lane.Allocation;
 import io.github.nettyucx.lane.ConnectionLimits;
 import io.github.nettyucx.lane.Lane;
 import io.github.nettyucx.lane.LoopLanes;
@@ -284,6 +285,11 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
     }
 
     abstract Lane lane(Outcome outcome);
+
+    /** Static, because the lane keeps it, and would keep an opening that is over along with it. */
+    static Allocation stash(UcxSocketChannel channel) {
+        return length -> NativeBuffers.allocate(channel.alloc(), length);
+    }
 
     /** What came after the handshake belongs to the stream. */
     final ByteBuf takeRest() {

@@ -14,7 +14,6 @@ import io.github.nettyucx.lane.SocketLane;
 import io.github.nettyucx.socket.Epoll;
 import io.github.nettyucx.socket.KernelRandom;
 import io.github.nettyucx.socket.KernelSocket;
-import io.github.nettyucx.worker.NativeBuffers;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.util.concurrent.Future;
 import io.netty.util.internal.logging.InternalLogger;
@@ -48,7 +47,7 @@ final class ServerOpening extends Opening {
     ServerOpening(UcxSocketChannel channel, LoopLanes loop, KernelSocket socket) {
         super(channel, loop);
         this.socket = socket;
-        links = loop.servingLinks(socket, length -> NativeBuffers.allocate(channel.alloc(), length), channel.traffic());
+        links = loop.servingLinks(socket, stash(channel), channel.traffic());
     }
 
     /** The rest is done in the loop's next turn: the channel's {@code initChannel}, which can set options, comes before. */

@@ -8,7 +8,6 @@ import io.netty.channel.EventLoop;
 
 import java.io.IOException;
 import java.util.EnumMap;
-import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 
@@ -19,10 +18,11 @@ import java.util.Set;
 final class SocketOptions {
 
     private final AbstractUcxChannel channel;
-    private final Map<SocketSetting, Integer> values = new EnumMap<>(SocketSetting.class);
+    /** Empty, and not to be changed, as long as nothing is set: most of many connections have none. */
+    private Map<SocketSetting, Integer> values = Map.of();
     private KernelSocket socket;
     /** What the transport has set on the socket for its own ends. Only for the event loop's thread. */
-    private final Set<SocketSetting> taken = EnumSet.noneOf(SocketSetting.class);
+    private Set<SocketSetting> taken = Set.of();
 
     SocketOptions(AbstractUcxChannel channel) {
         this.channel = channel;
@@ -30,7 +30,10 @@ final class SocketOptions {
 
     void set(SocketSetting setting, int value) {
         KernelSocket target;
-        synchronized (values) {
+        synchronized (this) {
+            if (values.isEmpty()) {
+                values = new EnumMap<>(SocketSetting.class);
+            }
             values.put(setting, value);
             target = socket;
         }
@@ -59,16 +62,16 @@ final class SocketOptions {
     }
 
     /**
-     * From now on the transport sets these on the socket itself: what the application sets is kept, and has no effect until
-     * there is another socket. Only for the event loop's thread.
+     * From now on the transport sets these, and no others, on the socket itself: what the application sets is kept, and has no
+     * effect until there is another socket. Only for the event loop's thread.
      */
     void take(Set<SocketSetting> settings) {
-        taken.addAll(settings);
+        taken = Set.copyOf(settings);
     }
 
     /** What was set, or else {@code otherwise}. */
     int get(SocketSetting setting, int otherwise) {
-        synchronized (values) {
+        synchronized (this) {
             return values.getOrDefault(setting, otherwise);
         }
     }
@@ -76,11 +79,11 @@ final class SocketOptions {
     /** Sets on a new socket what was set before there was one. Only for the event loop's thread. */
     void applyTo(KernelSocket target) throws IOException {
         Map<SocketSetting, Integer> all;
-        synchronized (values) {
+        synchronized (this) {
             socket = target;
-            all = new EnumMap<>(values);
+            all = values.isEmpty() ? values : new EnumMap<>(values);
         }
-        taken.clear();
+        taken = Set.of();
         for (Map.Entry<SocketSetting, Integer> each : all.entrySet()) {
             target.set(each.getKey(), each.getValue());
         }
@@ -88,14 +91,14 @@ final class SocketOptions {
 
     /** The one that has them; {@code null} if there is none. Only for the event loop's thread. */
     KernelSocket socket() {
-        synchronized (values) {
+        synchronized (this) {
             return socket;
         }
     }
 
     /** The socket is about to be closed. */
     void detach() {
-        synchronized (values) {
+        synchronized (this) {
             socket = null;
         }
     }

@@ -20,7 +20,7 @@ import java.util.Collection;
  */
 public final class UcxTraffic {
 
-    private final Traffic traffic = new Traffic();
+    private final Traffic traffic = Traffic.ofConnection();
 
     UcxTraffic(Collection<Traffic> parts) {
         parts.forEach(traffic::addAll);

@@ -9,11 +9,29 @@ import io.github.nettyucx.worker.Counters;
  */
 public final class Traffic {
 
-    private final Counters<TrafficCounter> counters = new Counters<>(TrafficCounter.class);
-    private final Counters<SizeClass> sent = new Counters<>(SizeClass.class);
-    private final Counters<SizeClass> received = new Counters<>(SizeClass.class);
+    private final Counters<TrafficCounter> counters;
+    private final Counters<SizeClass> sent;
+    private final Counters<SizeClass> received;
     /** {@code null} as long as the connection's lane is not known. */
     private Traffic lane;
+
+    private Traffic(Counters<TrafficCounter> counters, Counters<SizeClass> sent, Counters<SizeClass> received) {
+        this.counters = counters;
+        this.sent = sent;
+        this.received = received;
+    }
+
+    /** Of one connection, of which there may be many. */
+    public static Traffic ofConnection() {
+        return new Traffic(Counters.ofConnection(TrafficCounter.class), Counters.ofConnection(SizeClass.class),
+                Counters.ofConnection(SizeClass.class));
+    }
+
+    /** Of all connections of a loop that have the same lane. */
+    public static Traffic ofLane() {
+        return new Traffic(new Counters<>(TrafficCounter.class), new Counters<>(SizeClass.class),
+                new Counters<>(SizeClass.class));
+    }
 
     // ------------------------------------------------------------------------------------------- counting
 

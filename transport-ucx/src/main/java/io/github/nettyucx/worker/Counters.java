@@ -19,12 +19,26 @@ public final class Counters<E extends Enum<E>> {
     /** On each side, in longs: the row of another loop must not lie in the same cache line. */
     private static final int PADDING = 8;
 
-    private final E[] names;
+    /** The index of the first counter, and what lies behind the last one, in longs. */
+    private final int padding;
     private final long[] values;
 
+    /** Counters of a whole loop. */
     public Counters(Class<E> names) {
-        this.names = names.getEnumConstants();
-        values = new long[PADDING + this.names.length + PADDING];
+        this(names, PADDING);
+    }
+
+    private Counters(Class<E> names, int padding) {
+        this.padding = padding;
+        values = new long[padding + names.getEnumConstants().length + padding];
+    }
+
+    /**
+     * Counters of one connection of many. It has no more space than they need, because beside it lies what else the
+     * connection has, which the same loop writes.
+     */
+    public static <E extends Enum<E>> Counters<E> ofConnection(Class<E> names) {
+        return new Counters<>(names, 0);
     }
 
     /** Only for the writing thread. */
@@ -34,27 +48,36 @@ public final class Counters<E extends Enum<E>> {
 
     /** Only for the writing thread. */
     public void add(E counter, long n) {
-        int index = PADDING + counter.ordinal();
+        int index = padding + counter.ordinal();
         VALUE.setOpaque(values, index, values[index] + n);
     }
 
     /** Adds what another row has counted so far. Only for the writing thread of this row. */
     public void addAll(Counters<E> other) {
-        for (E name : names) {
-            add(name, other.get(name));
+        for (int i = 0; i < size(); i++) {
+            int index = padding + i;
+            VALUE.setOpaque(values, index, values[index] + other.get(i));
         }
     }
 
     /** Any thread may call; what it gets may be a little behind. */
     public long get(E counter) {
-        return (long) VALUE.getOpaque(values, PADDING + counter.ordinal());
+        return get(counter.ordinal());
+    }
+
+    private long get(int ordinal) {
+        return (long) VALUE.getOpaque(values, padding + ordinal);
+    }
+
+    private int size() {
+        return values.length - 2 * padding;
     }
 
     /** Of all counters. Any thread may call. */
     public long sum() {
         long sum = 0;
-        for (E name : names) {
-            sum += get(name);
+        for (int i = 0; i < size(); i++) {
+            sum += get(i);
         }
         return sum;
     }

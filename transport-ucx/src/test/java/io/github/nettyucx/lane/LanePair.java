@@ -92,7 +92,7 @@ final class LanePair implements AutoCloseable {
         // As the handshake leaves it: watched for some time, and its events taken by somebody else.
         epoll.add(socket.fd(), SocketLane.INTEREST, number);
         epoll.poll();
-        Traffic traffic = new Traffic();
+        Traffic traffic = Traffic.ofConnection();
         LaneEnd end = new LaneEnd(socket, new SocketLane(socket, engine, traffic, firstBytes), traffic);
         ends[number] = end;
         end.lane.listener(end);

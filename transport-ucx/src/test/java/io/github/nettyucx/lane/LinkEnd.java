@@ -90,7 +90,7 @@ final class LinkEnd implements Handshake.Owner, StreamEnd, LaneListener {
 
     private LinkLane newLane(LaneKind kind, LinkTable.Half half, ConnectionLimits announced) {
         return new LinkLane(kind, half, this, announced, loop.memory.sendBuffers, loop.memory::allocate,
-                new Traffic());
+                Traffic.ofConnection());
     }
 
     // ------------------------------------------------------------------------------------------- the handshake

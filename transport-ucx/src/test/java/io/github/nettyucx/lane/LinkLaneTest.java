@@ -62,7 +62,7 @@ class LinkLaneTest implements LaneListener {
         endpoint = ScriptedLinks.endpoint(half);
         worker = ScriptedLinks.worker(half);
         lane = new LinkLane(LaneKind.SHM, half, control, new ConnectionLimits(ID, WINDOW, WINDOW),
-                ScriptedLinks.SEND_BUFFERS, Unpooled::directBuffer, new Traffic());
+                ScriptedLinks.SEND_BUFFERS, Unpooled::directBuffer, Traffic.ofConnection());
     }
 
     @AfterEach
@@ -171,7 +171,7 @@ class LinkLaneTest implements LaneListener {
         LinkLane starved = new LinkLane(LaneKind.SHM, half.pinned(), new ScriptedControl(),
                 new ConnectionLimits(ID + 1, WINDOW, WINDOW), ScriptedLinks.SEND_BUFFERS, length -> {
                     throw new OutOfMemoryError("as the test wants it");
-                }, new Traffic());
+                }, Traffic.ofConnection());
         endpoint.deliver(ID + 1, DATA, 0, "early");
         endpoint.thrown = new IllegalStateException("as the test wants it");
         endpoint.fail(UcsStatus.ERR_CONNECTION_RESET);
@@ -380,7 +380,7 @@ class LinkLaneTest implements LaneListener {
         open();
         LinkLane other = new LinkLane(LaneKind.SHM, half.pinned(), new ScriptedControl(),
                 new ConnectionLimits(ID + 1, WINDOW, WINDOW), ScriptedLinks.SEND_BUFFERS, Unpooled::directBuffer,
-                new Traffic());
+                Traffic.ofConnection());
         lane.close(true);
         assertEquals(0, endpoint.closes);
         assertTrue(endpoint.deliver(ID + 1, DATA, 0, "for the other"));

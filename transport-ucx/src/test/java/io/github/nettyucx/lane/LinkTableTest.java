@@ -371,6 +371,6 @@ class LinkTableTest {
 
     private LinkLane lane(LaneKind kind, LinkTable.Half half, ConnectionLimits limits) {
         return new LinkLane(kind, half, new ScriptedControl(), new ConnectionLimits(5, 1 << 16, 1 << 12),
-                ScriptedLinks.SEND_BUFFERS, Unpooled::directBuffer, new Traffic());
+                ScriptedLinks.SEND_BUFFERS, Unpooled::directBuffer, Traffic.ofConnection());
     }
 }

@@ -160,7 +160,7 @@ class SocketInputTest {
         ByteBuf empty = Unpooled.directBuffer();
         pair.farLane(first).close();
         assertEquals(0, first.refCnt());
-        new SocketLane(pair.near, pair.engine, new Traffic(), empty);
+        new SocketLane(pair.near, pair.engine, Traffic.ofConnection(), empty);
         assertEquals(0, empty.refCnt());
     }
 

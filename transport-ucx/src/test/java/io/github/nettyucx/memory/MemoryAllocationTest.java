@@ -32,7 +32,7 @@ class MemoryAllocationTest {
 
     private final AnsweringPort port = new AnsweringPort();
     private final Connection connection = new Connection(port, 1, Limits.MIN_WINDOW, Limits.MIN_WINDOW,
-            new Nobody(), Unpooled::directBuffer, new Traffic());
+            new Nobody(), Unpooled::directBuffer, Traffic.ofConnection());
     private final MemoryExchange exchange = new MemoryExchange(port, connection, true, () -> { });
     private final UcxMemory memory = UcxMemory.allocateChecked(LENGTH, UcxMemoryRight.values());
     private final ByteBuf buffer = new UnpooledByteBufAllocator(true, true).directBuffer(LENGTH).writeZero(LENGTH);

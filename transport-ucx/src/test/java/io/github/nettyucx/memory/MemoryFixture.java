@@ -30,7 +30,7 @@ abstract class MemoryFixture implements ConnectionListener {
 
     final FakePort port = new FakePort();
     final Connection connection = new Connection(port, FakePort.CHANNEL_ID, Limits.MIN_WINDOW,
-            Limits.MIN_WINDOW, this, Unpooled::directBuffer, new Traffic());
+            Limits.MIN_WINDOW, this, Unpooled::directBuffer, Traffic.ofConnection());
     private int ready;
     boolean noMemory;
     private final List<ByteBuf> chunks = new ArrayList<>();

@@ -18,7 +18,7 @@ class ServedOpeningsTest extends MemoryFixture {
 
     private final FakePort sharedPort = new FakePort();
     private final Connection sharedConnection = new Connection(sharedPort, FakePort.CHANNEL_ID, Limits.MIN_WINDOW,
-            Limits.MIN_WINDOW, this, Unpooled::directBuffer, new Traffic());
+            Limits.MIN_WINDOW, this, Unpooled::directBuffer, Traffic.ofConnection());
     private final MemoryExchange sharing = new MemoryExchange(sharedPort, sharedConnection, true, () -> { });
     private final ServedOpenings openings = new ServedOpenings(sharing);
 

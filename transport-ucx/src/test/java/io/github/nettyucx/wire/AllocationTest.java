@@ -28,7 +28,7 @@ class AllocationTest {
     /** Always the same buffer, so that what an allocator does is not counted. */
     private final Inbound.Allocation allocation = length -> memory.clear().retain();
     private final Connection connection = new Connection(port, ID, WINDOW, WINDOW / 4, listener, allocation,
-            new Traffic());
+            Traffic.ofConnection());
 
     /** Completes every operation at once, or every one in the next turn. */
     private static final class DeferringPort extends PlainPort {

@@ -80,7 +80,7 @@ final class Application implements ConnectionListener {
         peerStream = new StreamPattern(peersStream);
         memory = new ApplicationMemory(link, own.window(), plan.memoryFailures());
         connection = new Connection(port, own.channelId(), own.window(), own.maxMessage(), this, memory::stash,
-                new Traffic());
+                Traffic.ofConnection());
         port.join(connection);
         burstsLeft = plan.bursts();
         pausesLeft = plan.pauses();

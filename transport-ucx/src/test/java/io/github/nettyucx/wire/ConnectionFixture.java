@@ -23,7 +23,7 @@ abstract class ConnectionFixture implements ConnectionListener {
     static final int MAX_MESSAGE = 4 * 1024;
 
     final ScriptedPort port = new ScriptedPort();
-    final Traffic traffic = new Traffic();
+    final Traffic traffic = Traffic.ofConnection();
     final Connection connection = new Connection(
             port, ScriptedPort.CHANNEL_ID, WINDOW, MAX_MESSAGE, this, this::allocate, traffic);
     final List<String> told = new ArrayList<>();

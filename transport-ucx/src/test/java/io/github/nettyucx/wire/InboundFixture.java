@@ -17,7 +17,7 @@ abstract class InboundFixture {
     static final boolean PAUSED = false;
 
     final ScriptedPort port = new ScriptedPort();
-    final Inbound inbound = new Inbound(port, new Traffic(), WINDOW, MAX_MESSAGE);
+    final Inbound inbound = new Inbound(port, Traffic.ofConnection(), WINDOW, MAX_MESSAGE);
     final List<ByteBuf> stashes = new ArrayList<>();
     boolean noMemory;
     /** The application's allocator cannot be run. */

@@ -19,7 +19,7 @@ class OutboundTest {
     private static final int MAX_MESSAGE = 4 * 1024;
 
     private final ScriptedPort port = new ScriptedPort();
-    private final Outbound outbound = new Outbound(port, new Traffic());
+    private final Outbound outbound = new Outbound(port, Traffic.ofConnection());
     private ByteBuf memory;
 
     @BeforeEach
@@ -46,7 +46,7 @@ class OutboundTest {
 
     @Test
     void hasNoRoomBeforeTheHandshake() {
-        assertEquals(0, new Outbound(port, new Traffic()).room());
+        assertEquals(0, new Outbound(port, Traffic.ofConnection()).room());
     }
 
     @Test
@@ -101,7 +101,7 @@ class OutboundTest {
 
     @Test
     void findsALargestMessageWorthwhileHoweverSmallItIs() {
-        Outbound other = new Outbound(port, new Traffic());
+        Outbound other = new Outbound(port, Traffic.ofConnection());
         other.open(PEER, WINDOW, 10);
         assertTrue(other.isWorthwhile(10));
         assertFalse(other.isWorthwhile(9));

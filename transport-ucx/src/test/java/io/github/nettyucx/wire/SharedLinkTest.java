@@ -41,7 +41,7 @@ class SharedLinkTest {
             // Neighbouring ids, and some that are negative.
             id = number - 20 == 0 ? COUNT : number - 20;
             peerId = 1000 + number;
-            connection = new Connection(port, id, WINDOW, MAX_MESSAGE, this, port.memory::allocate, new Traffic());
+            connection = new Connection(port, id, WINDOW, MAX_MESSAGE, this, port.memory::allocate, Traffic.ofConnection());
         }
 
         void open() {

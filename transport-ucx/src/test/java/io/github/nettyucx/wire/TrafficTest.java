@@ -100,7 +100,7 @@ class TrafficTest extends ConnectionFixture {
     void isPartOfItsLaneAlsoWithWhatCameBeforeThatWasKnown() {
         open();
         send(10);
-        Traffic lane = new Traffic();
+        Traffic lane = Traffic.ofConnection();
         traffic.opened(lane);
         send(20);
         traffic.gathered(3);

@@ -95,7 +95,7 @@ class WireProtocolPageTest extends ConnectionFixture {
     @ParameterizedTest
     @MethodSource("windows")
     void doesNotLetASenderWaitForEver(int window) {
-        Outbound outbound = new Outbound(port, new Traffic());
+        Outbound outbound = new Outbound(port, Traffic.ofConnection());
         outbound.open(1, window, window);
         // The largest message that a sender may wait with, and the credit that it then has.
         int room = window / 8;
