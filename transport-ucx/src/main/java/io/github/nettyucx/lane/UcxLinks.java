@@ -14,7 +14,7 @@ import java.io.IOException;
 final class UcxLinks implements LinkFactory {
 
     /**
-     * Beyond this many a loop makes no more workers: one with shared memory costs about 4 MB. That bounds how many
+     * Beyond this many a loop makes no more workers: one with shared memory costs about 5 MB. That bounds how many
      * processes of this host it can have links with, and what a peer can do that begins links and does not complete
      * them: each of those ends the use of a worker, which stays as long as another link of it does.
      */

@@ -13,11 +13,14 @@ import io.netty.util.concurrent.SingleThreadEventExecutor;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 
 /** A program that writes to a server, and ends as soon as it has been told that this has succeeded. */
 final class ExitMain {
 
     static final long SEED = 4711;
+    /** What is printed right before the end begins, where somebody takes its time. */
+    static final String ENDING = "ending";
 
     /** How it ends. */
     enum End {
@@ -37,6 +40,10 @@ final class ExitMain {
         SIGNAL_WHILE_CLOSING,
         /** By a signal that comes when the channel has been closed, and its loop has other things to do before that. */
         SIGNAL_BEFORE_THE_LOOP_CLOSES,
+        /** By {@code System.exit} when nothing has succeeded yet. */
+        EXIT_AT_ONCE,
+        /** By a signal that comes while the loop does something else for ever. */
+        SIGNAL_WHILE_BLOCKED,
         /** By {@code System.exit}, after which a shutdown hook writes, and closes the channel. */
         EXIT_WITH_HOOK,
         /** By a signal, after which a shutdown hook writes, and closes the channel. */
@@ -102,6 +109,23 @@ final class ExitMain {
                 write(channel, total, size);
                 channel.close();
                 queued.complete(loop.pendingTasks());
+                terminate();
+            }
+            case EXIT_AT_ONCE -> {
+                write(channel, total, size);
+                System.out.println(ENDING);
+                System.exit(0);
+            }
+            case SIGNAL_WHILE_BLOCKED -> {
+                CountDownLatch begun = new CountDownLatch(1);
+                channel.eventLoop().execute(() -> {
+                    begun.countDown();
+                    while (true) {
+                        LockSupport.park();
+                    }
+                });
+                begun.await();
+                System.out.println(ENDING);
                 terminate();
             }
             case EXIT_WITH_HOOK -> {

@@ -269,6 +269,7 @@ class MemoryProtocolTest extends MemoryFixture {
             case "a request of a kind that does not exist" -> port.deliver(Tag.MEMORY_REQUEST, 1, new byte[40]);
             case "a request of another length than its kind has" ->
                     port.deliver(Tag.MEMORY_REQUEST, 1, request(MemoryFrame.PUT, 0, 5, 0, 0, 4));
+            case "a put of less than nothing" -> deliver(MemoryFrame.PUT, 0, -1);
             case "a request where the bytes of a put have to be" -> {
                 deliver(MemoryFrame.PUT, 0, 1000);
                 deliver(MemoryFrame.GET, 0, 1);
