@@ -116,6 +116,16 @@ class LeftAsItWasTest {
         assertNamed(output, "channels of the class .*NioSocketChannel that are registered without a bootstrap");
     }
 
+    /** As Netty takes them: it looks at the channel alone, and refuses a loop that is none. */
+    @ParameterizedTest
+    @ValueSource(strings = {"4.1", "4.2"})
+    void oddRegistrationsAreWhatTheyAreWithoutTheAgent(String netty) throws Exception {
+        String output = run("odd-registrations", netty);
+        assertWorked(output);
+        assertSays(output, "succeeded true, registered true, the other one is open true");
+        assertSays(output, "refused");
+    }
+
     /** It has no channel. Netty 4.2 only. */
     @Test
     void aHandleThatIsRegistered() throws Exception {

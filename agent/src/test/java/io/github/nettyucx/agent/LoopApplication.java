@@ -17,6 +17,7 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.DefaultEventExecutorChooserFactory;
 import io.netty.util.concurrent.EventExecutorGroup;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import io.netty.util.concurrent.RejectedExecutionHandlers;
 
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
@@ -48,6 +49,7 @@ public final class LoopApplication {
         switch (arguments[0]) {
             case "many" -> many();
             case "given" -> given();
+            case "tail" -> tailAlone();
             case "await" -> awaitInListener();
             case "full" -> bindWhileTheQueueIsFull();
             case "later" -> {
@@ -112,6 +114,23 @@ public final class LoopApplication {
         group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS).sync();
         System.out.println("loops " + group.next().getClass().getSimpleName() + ", queues " + tasks + " and " + tailTasks
                 + ", rejected " + rejected);
+    }
+
+    /** A queue for what runs at the end of a turn, and none for tasks. */
+    private static void tailAlone() throws Exception {
+        AtomicInteger taken = new AtomicInteger();
+        EventLoopGroup group = new NioEventLoopGroup(1, (Executor) null, DefaultEventExecutorChooserFactory.INSTANCE,
+                SelectorProvider.provider(), DefaultSelectStrategyFactory.INSTANCE, RejectedExecutionHandlers.reject(), null,
+                max -> new ConcurrentLinkedQueue<>() {
+                    @Override
+                    public boolean offer(Runnable task) {
+                        taken.incrementAndGet();
+                        return super.offer(task);
+                    }
+                });
+        group.submit(() -> null).get();
+        group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS).sync();
+        System.out.println("loops " + group.next().getClass().getSimpleName() + ", in the tail " + taken);
     }
 
     /** One group's end waits for another's, on the thread that tells of it. */

@@ -181,6 +181,7 @@ public final class OddApplication {
             case "local" -> echo(group, new ServerBootstrap().group(group).channel(LocalServerChannel.class),
                     new Bootstrap().group(group).channel(LocalChannel.class), new LocalAddress("odd"));
             case "by-hand" -> byHand(group);
+            case "odd-registrations" -> oddRegistrations(group);
             case "class-of-channel" -> classOfChannel(group);
             case "handle" -> Own42.register(group);
             case "epoll-domain" -> echo(group, new ServerBootstrap().group(group)
@@ -270,6 +271,25 @@ public final class OddApplication {
         channel.writeAndFlush(Unpooled.copiedBuffer("odd", StandardCharsets.US_ASCII)).sync();
         System.out.println("answer " + answers.poll(SECONDS, TimeUnit.SECONDS));
         System.out.println(channel.getClass().getSimpleName() + " of the client");
+    }
+
+    /** By the promise of another channel, and with no loop. */
+    @SuppressWarnings("deprecation")
+    private static void oddRegistrations(EventLoopGroup group) throws Exception {
+        Channel listening = new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
+                .childHandler(new Echo()).bind(loopback()).sync().channel();
+        NioSocketChannel channel = new NioSocketChannel();
+        System.out.println("succeeded " + group.next().register(channel, listening.newPromise()).sync().isSuccess()
+                + ", registered " + channel.isRegistered() + ", the other one is open " + listening.isOpen());
+        NioSocketChannel none = new NioSocketChannel();
+        try {
+            none.unsafe().register(null, none.newPromise());
+            System.out.println("taken");
+        } catch (NullPointerException e) {
+            System.out.println("refused");
+        }
+        none.unsafe().closeForcibly();
+        channel.close().sync();
     }
 
     /** As a proxy does it, to a server that is none of Netty's. */

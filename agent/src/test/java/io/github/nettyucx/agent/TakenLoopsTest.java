@@ -37,6 +37,12 @@ class TakenLoopsTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"4.1, TakenEventLoop", "4.2, TakenIoEventLoop"})
+    void theQueueOfTheTailIsNotTheQueueOfTasks(String netty, String loop) throws Exception {
+        assertSays(run(netty, "tail"), "loops " + loop + ", in the tail 0");
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"4.1", "4.2"})
     void theEndOfAGroupMayBeAwaitedWhereThatOfAnotherIsTold(String netty) throws Exception {
         assertSays(run(netty, "await"), "awaited true");

@@ -60,7 +60,9 @@ final class Asking {
             reusable = true;
             return (R) waiter.result();
         } finally {
-            if (!reusable) {
+            if (reusable) {
+                waiter.end();
+            } else {
                 outbox.replaceWaiter();
             }
             outbox.end();
@@ -92,12 +94,12 @@ final class Asking {
 
     private <Q> void send(Outbox outbox, Pending pending, RequestType<Q, ?> type, Q request) {
         long correlation = pending.correlation;
-        boolean sent = false;
+        long before = peer.outgoing().ring().tail();
         try {
             long ticket = peer.outgoing().put(outbox, Frame.REQUEST, type.number(), correlation, type.request(), request,
                     true, pending);
-            sent = true;
-            long position = ticket == Peer.NO_TICKET ? peer.outgoing().ring().tail() : ticket;
+            // What waits beside the ring may have been moved into it by now, and be lost: it lies behind where that ended before.
+            long position = ticket == Peer.NO_TICKET ? before : ticket;
             // Somebody else may have answered it and use it again by now; then nobody looks at it.
             if (pending.correlation == correlation) {
                 pending.ticket = position;
@@ -110,9 +112,14 @@ final class Asking {
                 node.counters().timedOut();
                 fail(pending, e);
             }
-        } finally {
-            if (!sent) {
-                node.requests().take(correlation);
+        } catch (Throwable t) {
+            boolean ended = node.requests().take(correlation) != pending;
+            // Nobody is told twice: what a codec has thrown too late is told to those who look after such things.
+            if (!ended || !pending.isTimed) {
+                throw t;
+            }
+            if (!(t instanceof MessagingException)) {
+                node.handlers().unhandled(peer, type.number(), t);
             }
         }
     }

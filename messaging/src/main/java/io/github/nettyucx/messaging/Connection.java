@@ -243,11 +243,12 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
         boolean hasRead = frames > 0;
+        // The first bytes of a message count with the others.
         if (hasRead) {
             turn.counters().received(frames, bytes);
+            frames = 0;
+            bytes = 0;
         }
-        frames = 0;
-        bytes = 0;
         if (received - acknowledgedToPeer >= ACK_BYTES) {
             acknowledge();
             channel.flush();

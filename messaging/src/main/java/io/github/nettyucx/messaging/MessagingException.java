@@ -14,6 +14,11 @@ public class MessagingException extends RuntimeException {
         super(message, cause);
     }
 
+    /** The same once more, for another thread that has waited for it: with that thread's stack, and to add to. */
+    MessagingException again() {
+        return new MessagingException(getMessage(), getCause());
+    }
+
     /** The outgoing ring had no room in time. What was to be sent has not been sent. */
     public static final class RingFull extends MessagingException {
 
@@ -21,6 +26,11 @@ public class MessagingException extends RuntimeException {
 
         RingFull(String message) {
             super(message);
+        }
+
+        @Override
+        MessagingException again() {
+            return new RingFull(getMessage());
         }
     }
 
@@ -32,6 +42,11 @@ public class MessagingException extends RuntimeException {
         NodeLost(String message, Throwable cause) {
             super(message, cause);
         }
+
+        @Override
+        MessagingException again() {
+            return new NodeLost(getMessage(), getCause());
+        }
     }
 
     /** There was no response in time. The request may have been handled. */
@@ -42,6 +57,11 @@ public class MessagingException extends RuntimeException {
         RequestTimeout(String message) {
             super(message);
         }
+
+        @Override
+        MessagingException again() {
+            return new RequestTimeout(getMessage());
+        }
     }
 
     /** The other node has answered that it could not handle the request, and why. */
@@ -51,6 +71,11 @@ public class MessagingException extends RuntimeException {
 
         RequestRefused(String message) {
             super(message);
+        }
+
+        @Override
+        MessagingException again() {
+            return new RequestRefused(getMessage());
         }
     }
 }

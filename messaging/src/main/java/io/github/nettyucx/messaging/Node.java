@@ -214,8 +214,14 @@ public final class Node implements AutoCloseable {
     }
 
     private static void awaitAll(long deadline, java.util.function.BooleanSupplier condition) {
+        boolean interrupted = false;
         while (!condition.getAsBoolean() && System.nanoTime() - deadline < 0) {
             LockSupport.parkNanos(POLL_NANOS);
+            // With it a thread does not park.
+            interrupted |= Thread.interrupted();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 

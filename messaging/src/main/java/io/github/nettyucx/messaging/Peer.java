@@ -429,7 +429,6 @@ public final class Peer {
         synchronized (this) {
             abandon(connection);
             connections.remove(connection);
-            connections.forEach(this::use);
             last = connections.isEmpty();
             long from = connection.unacknowledgedFrom();
             long to = connection.sentUpTo();
@@ -437,6 +436,8 @@ public final class Peer {
                 loss = lose(from, to, cause == null ? new MessagingException.NodeLost(
                         "node " + id + " has closed the connection", null) : cause, !inOrder || from < to);
             }
+            // Behind that: what another one sends is acknowledged without a look at the lock, and must not be so before.
+            connections.forEach(this::use);
         }
         if (loss != null) {
             tell(loss);

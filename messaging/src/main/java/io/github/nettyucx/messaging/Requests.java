@@ -104,7 +104,7 @@ final class Requests {
 
     /** How many have been begun. It is not counted for each: an atomic addition less. */
     long begun() {
-        // A number that is just being skipped counts for a moment. What was told once does not become less.
+        // A number that is just being skipped counts. What was told once does not become less, even if it was one too many.
         return begun.accumulateAndGet(next.get() - first - skipped.sum(), Math::max);
     }
 

@@ -108,10 +108,17 @@ final class Waiter extends Pending {
 
     Object result() {
         if (failure != null) {
-            // The stack of the thread that waits says more than that of the loop.
-            failure.fillInStackTrace();
-            throw failure;
+            // The stack of the thread that waits says more than that of the loop. And others may wait for the same.
+            throw failure.again();
         }
         return response;
+    }
+
+    /** The thread may live longer than the node, and may never ask again. */
+    void end() {
+        peer = null;
+        codec = null;
+        response = null;
+        failure = null;
     }
 }

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import java.lang.ref.WeakReference;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -36,6 +37,7 @@ class ClosedNodeTest {
 
     private static final Duration SHORT = Duration.ofMillis(100);
     private static final Duration LONG = Duration.ofSeconds(20);
+    private static final int LOOKS = 1000;
     private static final RequestType<String, String> ASK =
             new RequestType<>(1, StringCodec.INSTANCE, StringCodec.INSTANCE);
 
@@ -50,6 +52,29 @@ class ClosedNodeTest {
                 assertThrows(MessagingException.NodeLost.class, () -> peer.requestAsync(ASK, "x", LONG));
                 assertThrows(MessagingException.NodeLost.class, () -> peer.request(ASK, "x", LONG));
             }
+        }
+    }
+
+    /** Nothing of it is kept by a thread that has waited for an answer, and goes on. */
+    @ParameterizedTest
+    @EnumSource
+    void isForgottenByThreadsThatHaveAskedIt(TestTransport transport) throws Exception {
+        WeakReference<Node> closed = askAndClose(transport);
+        long deadline = System.nanoTime() + LONG.toNanos();
+        while (closed.get() != null) {
+            assertTrue(System.nanoTime() - deadline < 0, "the node is still there");
+            System.gc();
+            // Its loops' threads may not have ended yet.
+            Thread.sleep(10);
+        }
+    }
+
+    private static WeakReference<Node> askAndClose(TestTransport transport) {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = nodes.start(1);
+            nodes.start(2).onRequest(ASK, (from, request, responder) -> responder.respond(request));
+            assertEquals("x", one.peer(2).request(ASK, "x", LONG));
+            return new WeakReference<>(one);
         }
     }
 
@@ -156,8 +181,13 @@ class ClosedNodeTest {
 
     private static void meet(AtomicInteger together) {
         together.decrementAndGet();
-        while (together.get() > 0) {
-            Thread.onSpinWait();
+        for (int looks = 0; together.get() > 0; looks++) {
+            if (looks < LOOKS) {
+                Thread.onSpinWait();
+            } else {
+                // The other one may have no processor.
+                Thread.yield();
+            }
         }
     }
 }

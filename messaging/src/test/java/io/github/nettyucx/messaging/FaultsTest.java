@@ -91,6 +91,7 @@ class FaultsTest {
     @EnumSource
     @Timeout(1800)
     void eachMessageArrivesOnceOrItsSenderIsTold(FaultsMain.Way way) throws Exception {
+        System.out.println("seed " + seed);
         var random = new Random(seed);
         try (var arrivals = new RandomAccessFile(directory.resolve("arrivals").toFile(), "rw")) {
             int size = FaultsMain.ARRIVALS_AT + Integer.BYTES * MAX_MESSAGES;

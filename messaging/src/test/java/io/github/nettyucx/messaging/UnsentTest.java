@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -99,9 +100,57 @@ class UnsentTest {
         }
     }
 
+    /** Its time has been over before its codec has thrown: that is told, and not both. */
     @ParameterizedTest
     @EnumSource
-    void aResponseThatCannotBeSentIsRefusedAtOnce(TestTransport transport) {
+    void aRequestWhoseCodecThrowsTooLateEndsOnce(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = nodes.start(1);
+            nodes.start(2);
+            var told = new LinkedBlockingQueue<MessagingException>();
+            Codec<String> late = new Codec<>() {
+                @Override
+                public int size(String message) {
+                    return StringCodec.INSTANCE.size(message);
+                }
+
+                @Override
+                public void write(String message, Exporter out) {
+                    try {
+                        // Until its time is over, and that has been told.
+                        told.put(told.take());
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                    throw new IllegalStateException("the codec's");
+                }
+
+                @Override
+                public String read(Importer in) {
+                    return StringCodec.INSTANCE.read(in);
+                }
+            };
+            one.peer(2).requestAsync(new RequestType<>(10, late, StringCodec.INSTANCE), "x", Duration.ofMillis(20),
+                    new ResponseHandler<>() {
+                        @Override
+                        public void onResponse(String response) {
+                            throw new AssertionError(response);
+                        }
+
+                        @Override
+                        public void onFailure(MessagingException cause) {
+                            told.add(cause);
+                        }
+                    });
+            assertEquals(1, told.size());
+            assertInstanceOf(MessagingException.RequestTimeout.class, told.peek());
+            assertEquals(1, one.metrics().unhandled());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aResponseThatCannotBeSentIsRefusedAtOnce(TestTransport transport) throws Exception {
         var failing = new RequestType<>(8, StringCodec.INSTANCE, new Codec<String>() {
             @Override
             public int size(String message) {
@@ -121,14 +170,16 @@ class UnsentTest {
         try (var nodes = new TestTransport.Nodes(transport)) {
             Node one = nodes.start(1);
             Node two = nodes.start(2, builder -> builder.maxMessage(1000));
+            var thrown = new LinkedBlockingQueue<RuntimeException>();
             RequestHandler<String, String> handler = (from, request, responder) -> {
                 String response = "x".repeat(2000);
                 if (request.equals("later")) {
                     Responder<String> later = responder.detach();
-                    Thread.ofPlatform().start(() -> assertThrows(RuntimeException.class, () -> later.respond(response)));
+                    Thread.ofPlatform().start(() ->
+                            thrown.add(assertThrows(RuntimeException.class, () -> later.respond(response))));
                 } else {
                     // The handler does nothing about it.
-                    assertThrows(RuntimeException.class, () -> responder.respond(response));
+                    thrown.add(assertThrows(RuntimeException.class, () -> responder.respond(response)));
                 }
             };
             two.onRequest(ASK, handler);
@@ -141,6 +192,9 @@ class UnsentTest {
                 }
                 assertTrue(assertThrows(MessagingException.RequestRefused.class,
                         () -> one.peer(2).request(failing, when, Duration.ofSeconds(5))).getMessage().contains("the codec's"));
+            }
+            for (int i = 0; i < 2 * 3; i++) {
+                assertNotNull(thrown.poll(10, TimeUnit.SECONDS), i + " of the answers have thrown");
             }
             // A reason that is too long itself is cut.
             two.onRequest(new RequestType<>(9, StringCodec.INSTANCE, StringCodec.INSTANCE),

@@ -59,8 +59,9 @@ public final class UcxIoHandler implements IoHandler {
 
         @Override
         public boolean isPending(boolean idle) {
-            // Reading the clock takes longer than an idle turn. The loop runs its timers after each turn in any case.
-            if (idle && !added && context.deadlineNanos() != -1 && ++idleTurns % IDLE_TURNS_PER_CLOCK_READ != 0) {
+            // Reading the clock takes longer than an idle turn, and Netty reads it for either question, timers or none. The
+            // loop runs its timers after each turn in any case.
+            if (idle && !added && ++idleTurns % IDLE_TURNS_PER_CLOCK_READ != 0) {
                 return false;
             }
             if (added) {

@@ -90,6 +90,12 @@ public final class UcxMetricsBinder implements MeterBinder, AutoCloseable {
 
     private UcxMetrics current() {
         Snapshot current = snapshot;
+        return (current == null || !current.isFresh() ? refreshed() : current).metrics;
+    }
+
+    /** One thread at a time: else what one has taken first could be put in the place of what another has taken since. */
+    private synchronized Snapshot refreshed() {
+        Snapshot current = snapshot;
         if (current == null || !current.isFresh()) {
             current = new Snapshot(source.get(), System.nanoTime());
             snapshot = current;
@@ -100,6 +106,6 @@ public final class UcxMetricsBinder implements MeterBinder, AutoCloseable {
                 }
             }
         }
-        return current.metrics;
+        return current;
     }
 }

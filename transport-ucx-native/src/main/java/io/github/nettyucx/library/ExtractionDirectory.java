@@ -55,7 +55,10 @@ record ExtractionDirectory(int user) {
                 return directory;
             } catch (IOException unusable) {
                 Path directory = Files.createTempDirectory(base, "netty-ucx-", PRIVATE_DIRECTORY);
-                Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(directory), "netty-ucx-cleanup"));
+                Thread cleanup = new Thread(null, () -> delete(directory), "netty-ucx-cleanup", 0, false);
+                // Nothing of the application's, which may go before the JVM does.
+                cleanup.setContextClassLoader(null);
+                Runtime.getRuntime().addShutdownHook(cleanup);
                 Logs.of(ExtractionDirectory.class).log(Level.WARNING,
                         "UCX is extracted to " + directory + " for this process alone: " + unusable);
                 extraction.complete(directory, bundle, VerifiedFiles.none());

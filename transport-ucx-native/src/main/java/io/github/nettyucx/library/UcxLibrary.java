@@ -39,7 +39,8 @@ public final class UcxLibrary {
 
     // Guarded by the class's monitor.
     private static UcxLibrary loaded;
-    private static Throwable failure;
+    /** Its words alone: with its stack trace it would hold the class loaders of whoever came first. */
+    private static String failure;
 
     private final MemorySegment handle;
     private final Path path;
@@ -64,17 +65,19 @@ public final class UcxLibrary {
         if (loaded != null) {
             return loaded;
         }
-        if (failure == null) {
-            try {
-                loaded = onPlatformThread(() -> LibrarySearch.fromSystemProperties().run());
-                return loaded;
-            } catch (Throwable t) {
-                failure = LibrarySearch.explain(t);
-            }
+        if (failure != null) {
+            throw new UnsatisfiedLinkError(failure);
         }
-        UnsatisfiedLinkError error = new UnsatisfiedLinkError(failure.getMessage());
-        error.initCause(failure);
-        throw error;
+        try {
+            loaded = onPlatformThread(() -> LibrarySearch.fromSystemProperties().run());
+            return loaded;
+        } catch (Throwable t) {
+            Throwable explained = LibrarySearch.explain(t);
+            failure = explained.getMessage();
+            UnsatisfiedLinkError error = new UnsatisfiedLinkError(failure);
+            error.initCause(explained);
+            throw error;
+        }
     }
 
     /**

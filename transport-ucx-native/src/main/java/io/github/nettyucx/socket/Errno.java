@@ -75,13 +75,20 @@ public final class Errno {
             // A subclass of what java.net throws for the network, and what Netty's own transports do.
             case EHOSTUNREACH, ENETUNREACH -> new NoRouteToHostException(text);
             case EPROTO -> new ProtocolException(text);
-            case ECONNRESET, ECONNABORTED, ENETRESET, ENETDOWN, EHOSTDOWN, ENOTCONN, EISCONN, EAFNOSUPPORT, EMSGSIZE ->
+            case ECONNRESET, ECONNABORTED, ENETRESET, ENETDOWN, EHOSTDOWN, ENOTCONN, EISCONN, EAFNOSUPPORT, EMSGSIZE, ENONET ->
                     new SocketException(text);
+            // An option that there is not; else what a router or the peer's host has answered to a datagram.
+            case ENOPROTOOPT -> call.startsWith("setsockopt") || call.startsWith("getsockopt") ? failed(call, text)
+                    : new SocketException(text);
             case EPIPE -> new IOException(text);
             case EMFILE -> new IOException(call + " failed: " + text
                     + " (too many open files: raise the limit, ulimit -n)");
-            default -> new IOException(call + " failed: " + text);
+            default -> failed(call, text);
         };
+    }
+
+    private static IOException failed(String call, String text) {
+        return new IOException(call + " failed: " + text);
     }
 
     /**

@@ -28,6 +28,8 @@ class ErrnoTest {
         check(NoRouteToHostException.class, "Network is unreachable", "connect", Errno.ENETUNREACH);
         check(ProtocolException.class, "Protocol error", "accept", Errno.EPROTO);
         check(SocketException.class, "Connection reset by peer", "recv", Errno.ECONNRESET);
+        check(SocketException.class, "Protocol not available", "recvfrom", Errno.ENOPROTOOPT);
+        check(SocketException.class, "Machine is not on the network", "recvfrom", Errno.ENONET);
         check(IOException.class, "Broken pipe", "send", Errno.EPIPE);
     }
 

@@ -125,11 +125,12 @@ final class ChannelInput extends LaneWork implements Allocation {
         RecvByteBufAllocator.Handle handle = newRead();
         allocHandle = handle;
         boolean any = false;
+        ByteBuf buffer = null;
         try {
             do {
                 int limit = Math.max(1, handle.guess());
                 handle.attemptedBytesRead(limit);
-                ByteBuf buffer = lane.read(limit, this);
+                buffer = lane.read(limit, this);
                 if (buffer == null) {
                     handle.lastBytesRead(0);
                     break;
@@ -138,13 +139,20 @@ final class ChannelInput extends LaneWork implements Allocation {
                 handle.lastBytesRead(buffer.readableBytes());
                 handle.incMessagesRead(1);
                 readPending = false;
-                pipeline.fireChannelRead(buffer);
+                ByteBuf read = buffer;
+                buffer = null;
+                pipeline.fireChannelRead(read);
             } while (state == State.OPEN && channel.isReading() && continueReading(handle));
             if (any) {
                 handle.readComplete();
                 pipeline.fireChannelReadComplete();
             }
         } catch (Throwable t) {
+            if (buffer != null) {
+                // It is the handle that has thrown: the stream goes on, and must not miss this.
+                readPending = false;
+                pipeline.fireChannelRead(buffer);
+            }
             handle.readComplete();
             pipeline.fireChannelReadComplete();
             pipeline.fireExceptionCaught(t);

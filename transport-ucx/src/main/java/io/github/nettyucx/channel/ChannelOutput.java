@@ -13,6 +13,8 @@ final class ChannelOutput extends LaneWork {
     private final PeerWatch peerWatch;
     /** The channel's; Netty takes it from the channel when it closes, and we need it until everything is delivered. */
     private ChannelOutboundBuffer buffer;
+    /** What was flushed has failed: what the lane still completes of it is not what lies in the buffer now. */
+    private boolean failed;
     /** Whether there is more to send when the lane has room. */
     private boolean waiting;
     /** The turn of the last write, and how many there have been in it. */
@@ -52,7 +54,18 @@ final class ChannelOutput extends LaneWork {
 
     /** Does the promises of what has been completed. */
     void complete() {
-        lane.complete(buffer);
+        lane.complete(failed ? null : buffer);
+    }
+
+    /**
+     * Nothing can be sent any more: does the promises of what has been completed, and fails the others of what was flushed.
+     *
+     * @return whether nothing is left
+     */
+    boolean fail(ChannelOutboundBuffer in, Throwable cause) {
+        complete();
+        failed = true;
+        return failFlushed(in, cause);
     }
 
     /** Whether everything that was flushed has been sent and its promises are done. */

@@ -86,7 +86,7 @@ final class ChannelSocket {
         socket = null;
         bound = null;
         if (!farewell.isOver()) {
-            eventLoop.schedule(farewell::end, Farewell.MILLIS, TimeUnit.MILLISECONDS);
+            farewell.endedBy(eventLoop.schedule(farewell::end, Farewell.MILLIS, TimeUnit.MILLISECONDS));
         }
     }
 

@@ -474,6 +474,8 @@ public final class IoDriver {
             }
         } finally {
             destroyed = true;
+            // Closed ones that the loop took no task of any more to deregister.
+            channels.clear();
             lanes = null;
             engine = null;
             port = null;

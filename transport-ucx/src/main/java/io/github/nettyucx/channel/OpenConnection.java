@@ -67,7 +67,7 @@ final class OpenConnection {
             }
             // Netty would close the channel, and with it goes what the peer has sent before it went.
             markBroken();
-            if (!ChannelOutput.failFlushed(in, e)) {
+            if (!output.fail(in, e)) {
                 output.schedule();
             }
         }

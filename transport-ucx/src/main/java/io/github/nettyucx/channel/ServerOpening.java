@@ -24,6 +24,7 @@ import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /** An accepted connection, until it is known who the client is and what carries the bytes. */
 final class ServerOpening extends Opening {
@@ -71,7 +72,16 @@ final class ServerOpening extends Opening {
     }
 
     private Future<?> afterGrace(Runnable action) {
+        return afterGrace(channel, action);
+    }
+
+    private static Future<?> afterGrace(UcxSocketChannel channel, Runnable action) {
         return channel.eventLoop().schedule(action, channel.config().getPlainGraceMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** Static, as the {@link #stash} is. */
+    private static Consumer<Runnable> grace(UcxSocketChannel channel) {
+        return action -> afterGrace(channel, action);
     }
 
     /** As it is when it is needed, which may be another than at the start. */
@@ -101,7 +111,7 @@ final class ServerOpening extends Opening {
     /** A client that has said nothing is served, and may turn out to be none that is to be served so. */
     private void openSilent() {
         SocketLane lane = loop.socketLane(socket, channel.traffic(), takeRest());
-        lane.refuseHandshake(this::afterGrace);
+        lane.refuseHandshake(grace(channel));
         openPlain(ORDINARY_CLIENT, lane);
     }
 

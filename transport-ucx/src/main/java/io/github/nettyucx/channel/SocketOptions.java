@@ -18,21 +18,27 @@ import java.util.Set;
 final class SocketOptions {
 
     private final AbstractUcxChannel channel;
-    /** Empty, and not to be changed, as long as nothing is set: most of many connections have none. */
-    private Map<SocketSetting, Integer> values = Map.of();
+    /** What all sockets of this kind begin with, until something is set: most of many connections have no map of their own. */
+    private Map<SocketSetting, Integer> values;
+    private boolean shared = true;
     private KernelSocket socket;
     /** What the transport has set on the socket for its own ends. Only for the event loop's thread. */
     private Set<SocketSetting> taken = Set.of();
 
-    SocketOptions(AbstractUcxChannel channel) {
+    /** @param initial what is set from the beginning */
+    SocketOptions(AbstractUcxChannel channel, Map<SocketSetting, Integer> initial) {
         this.channel = channel;
+        values = initial;
     }
 
     void set(SocketSetting setting, int value) {
         KernelSocket target;
         synchronized (this) {
-            if (values.isEmpty()) {
-                values = new EnumMap<>(SocketSetting.class);
+            if (shared) {
+                Map<SocketSetting, Integer> own = new EnumMap<>(SocketSetting.class);
+                own.putAll(values);
+                values = own;
+                shared = false;
             }
             values.put(setting, value);
             target = socket;
@@ -81,7 +87,7 @@ final class SocketOptions {
         Map<SocketSetting, Integer> all;
         synchronized (this) {
             socket = target;
-            all = values.isEmpty() ? values : new EnumMap<>(values);
+            all = shared ? values : new EnumMap<>(values);
         }
         taken = Set.of();
         for (Map.Entry<SocketSetting, Integer> each : all.entrySet()) {

@@ -288,7 +288,10 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
             try {
                 config.applyTo(fresh);
                 socket = fresh;
-                startWatch();
+                // A channel that has left its loop goes on with the next one, which begins to watch then.
+                if (isRegistered()) {
+                    startWatch();
+                }
             } catch (Throwable t) {
                 socket = null;
                 fresh.close();

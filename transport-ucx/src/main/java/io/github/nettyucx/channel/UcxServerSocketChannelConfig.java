@@ -7,6 +7,7 @@ import io.netty.channel.ServerChannelRecvByteBufAllocator;
 import io.netty.channel.socket.ServerSocketChannelConfig;
 import io.netty.util.NetUtil;
 
+import java.util.Map;
 import java.util.Objects;
 
 import static io.netty.util.internal.ObjectUtil.checkPositive;
@@ -27,7 +28,7 @@ public final class UcxServerSocketChannelConfig extends UcxChannelConfig<UcxServ
 
     UcxServerSocketChannelConfig(UcxServerSocketChannel channel) {
         super(channel, new ServerChannelRecvByteBufAllocator());
-        socketOptions = new SocketOptions(channel);
+        socketOptions = new SocketOptions(channel, Map.of());
         socketOptions.set(SocketSetting.REUSE_ADDRESS, true);
         // A property that makes no sense, or a secret that cannot be read, is told now, and not with the first client.
         ConfiguredDefaults.secret();

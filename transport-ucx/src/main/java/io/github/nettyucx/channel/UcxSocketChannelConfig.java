@@ -8,6 +8,7 @@ import io.github.nettyucx.wire.Limits;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.socket.SocketChannelConfig;
 
+import java.util.Map;
 import java.util.Objects;
 
 import static io.netty.util.internal.ObjectUtil.checkInRange;
@@ -43,6 +44,9 @@ public final class UcxSocketChannelConfig extends UcxChannelConfig<UcxSocketChan
     private static final int DEFAULT_PLAIN_GRACE_MILLIS = 200;
     private static final int MAX_TRAFFIC_CLASS = 255;
 
+    /** Of the kernel's socket, as other transports of Netty's have it. */
+    private static final Map<SocketSetting, Integer> INITIAL = Map.of(SocketSetting.NO_DELAY, 1);
+
     private final SocketOptions socketOptions;
     private volatile int soLinger = -1;
     private volatile boolean allowHalfClosure;
@@ -58,8 +62,7 @@ public final class UcxSocketChannelConfig extends UcxChannelConfig<UcxSocketChan
 
     UcxSocketChannelConfig(UcxSocketChannel channel) {
         super(channel);
-        socketOptions = new SocketOptions(channel);
-        socketOptions.set(SocketSetting.NO_DELAY, true);
+        socketOptions = new SocketOptions(channel, INITIAL);
     }
 
     /** Those of the kernel's socket. */

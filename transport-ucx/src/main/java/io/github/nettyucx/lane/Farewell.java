@@ -6,6 +6,7 @@ import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.worker.BufferAddress;
 import io.github.nettyucx.worker.SocketWatcher;
 import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.Future;
 
 import java.io.IOException;
 import java.util.Queue;
@@ -30,6 +31,8 @@ public final class Farewell implements SocketWatcher {
     private boolean said;
     private int discarded;
     private boolean ended;
+    /** {@code null} if there is none. */
+    private Future<?> timeout;
 
     /** @param words that were not sent yet; they are released here */
     Farewell(LoopLanes loop, KernelSocket socket, Queue<ByteBuf> words) {
@@ -83,6 +86,11 @@ public final class Farewell implements SocketWatcher {
         return false;
     }
 
+    /** @param timeout of the peer's time, which is cancelled when this ends before */
+    public void endedBy(Future<?> timeout) {
+        this.timeout = timeout;
+    }
+
     public boolean isOver() {
         return ended;
     }
@@ -91,6 +99,9 @@ public final class Farewell implements SocketWatcher {
     public void end() {
         if (!ended) {
             ended = true;
+            if (timeout != null) {
+                timeout.cancel(false);
+            }
             words.forEach(ByteBuf::release);
             words.clear();
             loop.ended(this);

@@ -9,6 +9,7 @@ import io.github.nettyucx.worker.EndpointPort;
 
 import java.io.IOException;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 
 /**
  * Stands for a connection's {@link MemoryExchange} until somebody needs that: most connections never do, and it is a
@@ -24,7 +25,7 @@ final class LinkMemory implements MemoryMessages {
     private boolean opened;
     private int peerChannelId;
     private Executor loop;
-    private IOException end;
+    private Supplier<IOException> end;
 
     /** @param shared whether the two processes can attach each other's memory */
     LinkMemory(EndpointPort port, Connection connection, boolean shared, MemoryExchange.Host host) {
@@ -72,7 +73,9 @@ final class LinkMemory implements MemoryMessages {
     }
 
     @Override
-    public void ended(IOException cause) {
-        end = cause;
+    public void ended(Supplier<IOException> cause) {
+        if (end == null) {
+            end = cause;
+        }
     }
 }

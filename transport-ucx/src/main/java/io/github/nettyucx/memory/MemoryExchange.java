@@ -12,6 +12,7 @@ import io.netty.util.ReferenceCounted;
 
 import java.io.IOException;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 
 /**
  * What is said about memory over one connection, in both roles: this side's memory that the peer has opened, and the
@@ -116,11 +117,11 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     }
 
     @Override
-    public void ended(IOException cause) {
+    public void ended(Supplier<IOException> cause) {
         if (end != null) {
             return;
         }
-        end = cause;
+        end = cause.get();
         serving.ended();
         access.ended();
         asked.abandon();

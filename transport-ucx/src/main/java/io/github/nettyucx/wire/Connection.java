@@ -409,10 +409,9 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         }
     }
 
-    /** @param cause made only if it is needed: most connections have nothing to do with memory, and all end */
     private void endMemory(Supplier<IOException> cause) {
         if (memory != null) {
-            memory.ended(cause.get());
+            memory.ended(cause);
         }
     }
 

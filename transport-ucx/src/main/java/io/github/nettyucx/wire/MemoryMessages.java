@@ -2,6 +2,7 @@
 package io.github.nettyucx.wire;
 
 import java.io.IOException;
+import java.util.function.Supplier;
 
 /** Takes a connection's messages about memory: the types from {@link Tag#MEMORY_REQUEST} to {@link Tag#MEMORY_REVOKED}. */
 public interface MemoryMessages {
@@ -20,6 +21,11 @@ public interface MemoryMessages {
      */
     void onMessage(int type, int value, long message, long length) throws ProtocolException;
 
-    /** The connection has been lost, has ended or has been closed: nothing is sent any more. May be told twice. */
-    void ended(IOException cause);
+    /**
+     * The connection has been lost, has ended or has been closed: nothing is sent any more. May be told again; the first cause
+     * counts.
+     *
+     * @param cause to be made only if it is needed: most connections have nothing to do with memory, and all end
+     */
+    void ended(Supplier<IOException> cause);
 }

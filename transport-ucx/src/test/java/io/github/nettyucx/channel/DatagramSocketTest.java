@@ -30,7 +30,9 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
@@ -38,6 +40,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -394,6 +397,41 @@ class DatagramSocketTest extends DatagramChannels {
         assertEquals("while nobody looks", mailbox.next());
         Peers.await(send(sender, "hello", channel.localAddress()));
         assertEquals("hello", mailbox.next());
+        Peers.await(channel.close());
+    }
+
+    /** Its socket is made when it has no loop: the one that it had before has nothing to do with it. */
+    @Test
+    void aChannelThatIsBoundBetweenTwoLoopsIsReadByTheSecondAlone() throws Exception {
+        Mailbox mailbox = new Mailbox();
+        Set<Thread> readers = ConcurrentHashMap.newKeySet();
+        UcxDatagramChannel channel = new UcxDatagramChannel();
+        channel.pipeline().addLast(mailbox);
+        channel.config().setRecvByteBufAllocator(new FixedRecvByteBufAllocator(2048) {
+            @Override
+            public Handle newHandle() {
+                return new DelegatingHandle(super.newHandle()) {
+                    @Override
+                    public void lastBytesRead(int bytes) {
+                        readers.add(Thread.currentThread());
+                        super.lastBytesRead(bytes);
+                    }
+                };
+            }
+        });
+        UcxDatagramChannel sender = bind(new Mailbox());
+        EventLoop first = group.next();
+        EventLoop second = group.next();
+        assertNotSame(first, second);
+        Peers.await(first.register(channel));
+        Peers.await(channel.deregister());
+        Peers.await(channel.bind(ANY_PORT));
+        Peers.await(second.register(channel));
+        for (int i = 0; i < 100; i++) {
+            Peers.await(send(sender, "letter " + i, channel.localAddress()));
+            assertEquals("letter " + i, mailbox.next());
+        }
+        assertEquals(Set.of(second.submit(Thread::currentThread).get()), readers);
         Peers.await(channel.close());
     }
 

@@ -136,6 +136,7 @@ class EndingLoopTest {
         EventLoopGroup group = TestLoops.newGroup(1);
         SingleThreadEventExecutor executor = (SingleThreadEventExecutor) TestLoops.first(group);
         EventLoop loop = (EventLoop) executor;
+        IoDriver driver = TestLoops.driver(loop);
         Channel server = listen(peers.serverGroup, UcxServerSocketChannel.class);
         ServerBootstrap other = new ServerBootstrap().group(peers.serverGroup, group)
                 .channel(UcxServerSocketChannel.class).childHandler(new Discarding());
@@ -169,6 +170,7 @@ class EndingLoopTest {
         if (client.isSuccess()) {
             assertDone("the connection of a child of the last moment", client.channel().closeFuture());
         }
+        assertEquals(0, driver.channelCount(), "channels that the loop still has");
         assertServes(server);
     }
 

@@ -31,6 +31,8 @@ enum Fault {
     CLOSE_LISTENER,
     RECEIVE_ALLOCATOR,
     RECEIVE_GUESS,
+    /** When it is told how much has been read. */
+    RECEIVE_COUNT,
     SIZE_ESTIMATOR,
     /** Outside of what Netty's own transports guard: their loops get it, and rest for a second. */
     NEW_HANDLE,

@@ -168,7 +168,9 @@ final class FaultyExchange {
         awaitAnswerOrFault(channel);
         if (channel.isActive()) {
             ChannelFuture ended = ((SocketChannel) channel).shutdownOutput();
-            ended.await(SECONDS, TimeUnit.SECONDS);
+            if (!ended.await(SECONDS, TimeUnit.SECONDS)) {
+                client.add("the end of the output hangs");
+            }
             settle(SETTLE_MILLIS);
         }
         Channel child = server.channel.getNow(null);
@@ -433,6 +435,14 @@ final class FaultyExchange {
             // What NIO's allocate does; other transports ask for the guess alone.
             maybe(Fault.RECEIVE_GUESS, onServer);
             return super.allocate(alloc);
+        }
+
+        @Override
+        public void lastBytesRead(int bytes) {
+            if (bytes > 0) {
+                maybe(Fault.RECEIVE_COUNT, onServer);
+            }
+            super.lastBytesRead(bytes);
         }
 
         @Override

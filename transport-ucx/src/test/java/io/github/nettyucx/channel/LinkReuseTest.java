@@ -124,6 +124,10 @@ class LinkReuseTest {
                 () -> metrics().workers() + metrics().endpoints() == 0);
     }
 
+    private int channels(Channel server) throws Exception {
+        return peers.serverGroup.next().submit(() -> TestLoops.driver(server.eventLoop()).channelCount()).get();
+    }
+
     private void assertReused(int connections) throws Exception {
         Channel server = peers.listen(Answering::new);
         comeAndGo(server, AT_A_TIME);
@@ -132,9 +136,9 @@ class LinkReuseTest {
         long most = comeAndGo(server, connections);
         assertTrue(most > 0 && most <= FEW, () -> "endpoints at one time: " + most);
         awaitNothingLeft();
-        assertEquals(descriptors, OwnProcess.openDescriptors(), "file descriptors");
-        assertEquals(1, peers.serverGroup.next().submit(
-                () -> TestLoops.driver(server.eventLoop()).channelCount()).get(), "channels of the server's loop");
+        OwnProcess.awaitDescriptors(descriptors);
+        Eventually.await(TimeUnit.SECONDS.toMillis(GONE_SECONDS), () -> channels(server) + " channels of the server's loop",
+                () -> channels(server) == 1);
         // And it begins again.
         comeAndGo(server, AT_A_TIME);
     }

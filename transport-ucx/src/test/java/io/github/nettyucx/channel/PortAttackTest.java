@@ -54,6 +54,7 @@ class PortAttackTest {
 
     @BeforeEach
     void startLoops() {
+        System.out.println("seed " + SEED);
         leaks = new LeakWatch();
         peers = new Peers();
     }

@@ -59,6 +59,7 @@ class PortAttackTimeTest {
 
     @BeforeEach
     void startLoops() {
+        System.out.println("seed " + SEED);
         leaks = new LeakWatch();
         peers = new Peers();
         kernelServers = AttackedPorts.newKernelLoop();

@@ -91,6 +91,7 @@ class ProtocolAttackTest {
 
     @BeforeEach
     void startLoops() {
+        System.out.println("seed " + SEED);
         leaks = new LeakWatch();
         peers = new Peers();
     }

@@ -48,6 +48,7 @@ class StrangerCostTest {
 
     @BeforeEach
     void startLoops() {
+        System.out.println("seed " + SEED);
         leaks = new LeakWatch();
         // To look for leaks takes longer than all the rest. PortAttackTest does.
         ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);

@@ -240,7 +240,7 @@ class MemoryProtocolTest extends MemoryFixture {
         start();
         violate(row.get(0));
         assertInstanceOf(ProtocolException.class, failure);
-        String pattern = Pattern.quote(row.get(1)).replaceAll("\\bN\\b", "\\\\E[0-9]+\\\\Q");
+        String pattern = Pattern.quote(row.get(1)).replaceAll("\\bN\\b", "\\\\E-?[0-9]+\\\\Q");
         assertTrue(failure.getMessage().matches(pattern), failure.getMessage());
     }
 

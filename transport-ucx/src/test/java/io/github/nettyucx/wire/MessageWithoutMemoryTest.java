@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Test;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.function.Supplier;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -37,8 +38,8 @@ class MessageWithoutMemoryTest extends ConnectionFixture implements MemoryMessag
     }
 
     @Override
-    public void ended(IOException cause) {
-        end = cause;
+    public void ended(Supplier<IOException> cause) {
+        end = cause.get();
     }
 
     @Override

@@ -68,8 +68,7 @@ public abstract class Hooks {
      * @param promise of the registration
      * @return {@code null} if there is none
      */
-    public static EventLoop loopFor(EventLoop loop, boolean compatible, ChannelPromise promise) {
-        Channel channel = promise.channel();
+    public static EventLoop loopFor(EventLoop loop, boolean compatible, Channel channel, ChannelPromise promise) {
         // One that is registered already Netty refuses, and leaves alone.
         if (compatible || !(loop instanceof Beside taken) || channel.isRegistered()) {
             return loop;

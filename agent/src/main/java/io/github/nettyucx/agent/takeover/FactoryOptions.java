@@ -7,6 +7,7 @@ import io.netty.channel.nio.AbstractNioChannel;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
+import java.lang.reflect.InvocationTargetException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -30,12 +31,17 @@ final class FactoryOptions {
     /** Which channels that have it do not list it. */
     private static final String UNLISTED = "ChannelOption#TCP_USER_TIMEOUT";
 
+    /** As the kernel has them, they are twice what was set, which it doubles again; the JDK takes the half. */
+    private static final Set<String> DOUBLED = Set.of("SO_RCVBUF", "SO_SNDBUF");
+
     /** What options a channel of a class has that nobody has touched, by their names. */
     private final Map<Class<?>, Map<String, Object>> untouched = new ConcurrentHashMap<>();
 
     /** @return those that a new channel of its class has not, or not so */
     Map<ChannelOption<?>, Object> setOn(Channel made) {
-        Map<String, Object> usual = untouched.computeIfAbsent(made.getClass(), FactoryOptions::optionsOfAnother);
+        Map<String, Object> found = untouched.computeIfAbsent(made.getClass(), FactoryOptions::optionsOfAnother);
+        // Else all are taken for touched.
+        Map<String, Object> usual = found == null ? Map.of() : found;
         Map<ChannelOption<?>, Object> all = all(made);
         all.entrySet().removeIf(each -> each.getValue() == null
                 || Objects.equals(each.getValue(), usual.get(each.getKey().name())));
@@ -55,7 +61,7 @@ final class FactoryOptions {
         return all;
     }
 
-    /** @return empty if there is none: then all options are taken for touched */
+    /** @return empty if its class can make none, and {@code null} if that has failed, as it may not another time */
     private static Map<String, Object> optionsOfAnother(Class<?> type) {
         try {
             Channel another = (Channel) type.getConstructor().newInstance();
@@ -66,6 +72,9 @@ final class FactoryOptions {
             } finally {
                 another.unsafe().closeForcibly();
             }
+        } catch (InvocationTargetException e) {
+            // There may be no descriptor for it.
+            return null;
         } catch (ReflectiveOperationException e) {
             return Map.of();
         }
@@ -82,6 +91,8 @@ final class FactoryOptions {
             }
             if (name.equals(LOOP) && value instanceof Boolean on) {
                 set(to, ChannelOption.IP_MULTICAST_LOOP_DISABLED, !on);
+            } else if (DOUBLED.contains(name) && value instanceof Integer size && !(from instanceof AbstractNioChannel)) {
+                set(to, known.getOrDefault(name, option), size / 2);
             } else {
                 set(to, known.getOrDefault(name, option), value);
             }

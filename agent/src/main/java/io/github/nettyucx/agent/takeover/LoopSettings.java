@@ -5,9 +5,6 @@ import io.netty.channel.EventLoopTaskQueueFactory;
 import io.netty.util.concurrent.RejectedExecutionHandler;
 import io.netty.util.concurrent.RejectedExecutionHandlers;
 
-import java.util.ArrayList;
-import java.util.List;
-
 /**
  * What a group has been given for each of its loops, whatever their kind.
  *
@@ -20,16 +17,16 @@ record LoopSettings(RejectedExecutionHandler rejected, EventLoopTaskQueueFactory
 
     /** Groups pass it on among the arguments of their {@code newChild}. */
     static LoopSettings of(Object[] arguments) {
-        RejectedExecutionHandler rejected = RejectedExecutionHandlers.reject();
-        List<EventLoopTaskQueueFactory> queues = new ArrayList<>();
-        for (Object argument : arguments) {
-            if (argument instanceof RejectedExecutionHandler handler) {
-                rejected = handler;
-            } else if (argument instanceof EventLoopTaskQueueFactory queue) {
-                queues.add(queue);
+        for (int i = 0; i < arguments.length; i++) {
+            if (arguments[i] instanceof RejectedExecutionHandler rejected) {
+                return new LoopSettings(rejected, queue(arguments, i + 1), queue(arguments, i + 2));
             }
         }
-        return new LoopSettings(rejected, queues.isEmpty() ? null : queues.getFirst(),
-                queues.size() < 2 ? null : queues.get(1));
+        return new LoopSettings(RejectedExecutionHandlers.reject(), null, null);
+    }
+
+    /** They come right behind the handler, in this order, and each of them may be {@code null}. */
+    private static EventLoopTaskQueueFactory queue(Object[] arguments, int index) {
+        return index < arguments.length && arguments[index] instanceof EventLoopTaskQueueFactory queue ? queue : null;
     }
 }

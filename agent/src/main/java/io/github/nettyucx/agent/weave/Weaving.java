@@ -8,6 +8,7 @@ import java.lang.classfile.ClassModel;
 import java.lang.classfile.ClassTransform;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.CodeTransform;
+import java.lang.classfile.FieldModel;
 import java.lang.classfile.MethodModel;
 import java.lang.classfile.Opcode;
 import java.lang.classfile.instruction.InvokeInstruction;
@@ -109,22 +110,40 @@ final class Weaving {
         if (registration == null) {
             return null;
         }
-        return takeOver(model, method -> method == registration, (code, method) -> {
+        String outer = outerChannel(model);
+        return outer == null ? null : takeOver(model, method -> method == registration, (code, method) -> {
             var none = code.newLabel();
+            var refused = code.newLabel();
+            // Netty refuses a loop that is none.
+            code.aload(1).ifnull(refused);
             code.aload(1);
-            code.aload(2).invokeinterface(promise, "channel", MethodTypeDesc.of(channel));
-            code.checkcast(abstractChannel).aload(1);
+            // Not the promise's, which may be that of another channel.
+            code.aload(0).getfield(model.thisClass().asSymbol(), outer, abstractChannel).aload(1);
             code.invokevirtual(abstractChannel, "isCompatible",
                     MethodTypeDesc.of(ConstantDescs.CD_boolean, eventLoop));
-            code.aload(2);
-            askForLoopBeside(code, promise);
+            code.aload(0).getfield(model.thisClass().asSymbol(), outer, abstractChannel).aload(2);
+            askForLoopBeside(code, channel, promise);
             code.astore(3);
             code.aload(3).ifnull(none);
             code.aload(0).aload(3).aload(2);
             callOriginal(model, code, method);
             code.labelBinding(none);
             code.return_();
+            code.labelBinding(refused);
+            code.aload(0).aload(1).aload(2);
+            callOriginal(model, code, method);
+            code.return_();
         });
+    }
+
+    /** The field in which an inner class has its channel; {@code null} if there is none. */
+    private String outerChannel(ClassModel model) {
+        for (FieldModel field : model.fields()) {
+            if (field.flags().has(AccessFlag.SYNTHETIC) && field.fieldTypeSymbol().equals(abstractChannel)) {
+                return field.fieldName().stringValue();
+            }
+        }
+        return null;
     }
 
     /** The same for handles that applications register themselves. */
@@ -159,9 +178,9 @@ final class Weaving {
     }
 
     /** The loop, whether it takes what is registered, and what tells of that are on the stack. */
-    private void askForLoopBeside(CodeBuilder code, ClassDesc registered) {
-        code.invokestatic(hooks, "loopFor",
-                MethodTypeDesc.of(eventLoop, eventLoop, ConstantDescs.CD_boolean, registered));
+    private void askForLoopBeside(CodeBuilder code, ClassDesc... registered) {
+        code.invokestatic(hooks, "loopFor", MethodTypeDesc.of(eventLoop, eventLoop, ConstantDescs.CD_boolean)
+                .insertParameterTypes(2, registered));
     }
 
     // ------------------------------------------------------------------------------------------- groups

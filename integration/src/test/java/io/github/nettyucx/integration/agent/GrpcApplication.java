@@ -91,7 +91,7 @@ public final class GrpcApplication {
         Server server = builder.build().start();
         System.out.println("listening " + server.getPort());
         System.in.read();
-        server.shutdown().awaitTermination(SECONDS, TimeUnit.SECONDS);
+        requireEnded(server.shutdown().awaitTermination(SECONDS, TimeUnit.SECONDS), "server");
         System.out.println("server done");
     }
 
@@ -186,8 +186,14 @@ public final class GrpcApplication {
         System.out.println("answers " + HexFormat.of().formatHex(answers.digest()));
         measure(channel, WARM_UP);
         System.out.println("calls per second " + measure(channel, MEASURED));
-        channel.shutdown().awaitTermination(SECONDS, TimeUnit.SECONDS);
+        requireEnded(channel.shutdown().awaitTermination(SECONDS, TimeUnit.SECONDS), "channel");
         System.out.println("client done");
+    }
+
+    private static void requireEnded(boolean ended, String what) {
+        if (!ended) {
+            throw new IllegalStateException("the " + what + " has not ended within " + SECONDS + " s");
+        }
     }
 
     private static byte[] random(int length) {

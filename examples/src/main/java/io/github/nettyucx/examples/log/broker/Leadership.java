@@ -144,17 +144,21 @@ final class Leadership implements CommitRule {
             return;
         }
         state = to;
-        learn(to.epoch());
+        learn(to.epoch(), null);
     }
 
-    /** There is an epoch of this number. Whoever leads an earlier one does not any more. */
-    private void learn(long of) {
+    /**
+     * There is an epoch of this number. Whoever leads an earlier one does not any more.
+     *
+     * @param by the connection of the one who leads it; {@code null} if Raft says so
+     */
+    private void learn(long of, BrokerHandler by) {
         if (of <= epoch) {
             return;
         }
         epoch = of;
         if (leads()) {
-            stepDown("epoch " + of + " has begun");
+            stepDown("epoch " + of + " has begun", by);
         } else if (leader != null) {
             leader.disconnect();
             leader = null;
@@ -269,8 +273,7 @@ final class Leadership implements CommitRule {
                 partition.lead(begun.epoch());
             }
         } catch (IOException | RuntimeException e) {
-            stepDown("its files are not as they have to be: " + Explanation.of(e));
-            setback.suffered();
+            cannotLead(e);
             return;
         }
         var agreement = new CommonEpochs(cluster.name(), begun.epoch(), loop, new Patience(settings.followerPatience()));
@@ -289,8 +292,16 @@ final class Leadership implements CommitRule {
         return leads() && epoch == begun.epoch();
     }
 
-    /** Nothing that is under way is acknowledged. Clients look for the new leader. */
     private void stepDown(String why) {
+        stepDown(why, null);
+    }
+
+    /**
+     * Nothing that is under way is acknowledged. Clients look for the new leader.
+     *
+     * @param successor the new leader's connection, which stays; {@code null} if there is none
+     */
+    private void stepDown(String why, BrokerHandler successor) {
         System.err.println("leads no more: " + why);
         role = Role.FOLLOWING;
         inSync = null;
@@ -301,7 +312,8 @@ final class Leadership implements CommitRule {
         // Each of them, whatever becomes of the others.
         guarded(() -> topics.replicateTo(List.of()));
         topics.partitions().forEach(partition -> guarded(() -> partition.follow()));
-        List.copyOf(connections).forEach(connection -> guarded(() -> connection.dismiss(notLeading())));
+        List.copyOf(connections).stream().filter(connection -> connection != successor)
+                .forEach(connection -> guarded(() -> connection.dismiss(notLeading())));
     }
 
     // ------------------------------------------------------------------------------------------- what is committed
@@ -405,7 +417,7 @@ final class Leadership implements CommitRule {
         if (of < epoch || of == epoch && leads()) {
             return "epoch " + of + " is over: this is " + epoch;
         }
-        learn(of);
+        learn(of, connection);
         // An earlier connection of the same leader may not have ended yet.
         if (leader != null && leader != connection) {
             leader.disconnect();
@@ -422,17 +434,31 @@ final class Leadership implements CommitRule {
                 done.accept(null, cause);
                 return;
             }
+            var before = topics.partitions().size();
+            Topics.Topic topic;
             try {
-                var before = topics.partitions().size();
-                var topic = topics.openTopic(name, partitions, loop);
+                topic = topics.openTopic(name, partitions, loop);
+            } catch (IOException | IllegalArgumentException e) {
+                done.accept(null, e);
+                return;
+            }
+            try {
                 for (var one : List.copyOf(topics.partitions().subList(before, topics.partitions().size()))) {
                     one.lead(epoch);
                 }
-                done.accept(topic, null);
-            } catch (IOException | IllegalArgumentException e) {
+            } catch (IOException | RuntimeException e) {
                 done.accept(null, e);
+                // It is there from now on, and would be served in no epoch: no broker could tell its records from others.
+                cannotLead(e);
+                return;
             }
+            done.accept(topic, null);
         });
+    }
+
+    private void cannotLead(Exception cause) {
+        stepDown("its files are not as they have to be: " + Explanation.of(cause));
+        setback.suffered();
     }
 
     /** For who looks for the reason of something. Any other thread may call. */

@@ -448,6 +448,11 @@ final class Partition implements Inbound.Commits {
      */
     long adopt(History leaders) throws IOException {
         follow();
+        if (intake == Intake.FAILED) {
+            // Behind its end there may be whole records of a batch that it could not write. They must not come into the
+            // leader's epoch, in which there are others; in their own they are found, and cut off.
+            throw new LogException(failure);
+        }
         var ours = history();
         var common = ours.commonEnd(leaders);
         if (common < ours.end()) {

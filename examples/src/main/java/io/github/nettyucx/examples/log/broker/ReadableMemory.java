@@ -39,8 +39,14 @@ final class ReadableMemory {
             return mapped.exportKey();
         }
         if (current == null) {
-            current = settings.memory().allocate(segment.capacity(), UcxMemoryRight.READ);
-            segment.read(current.segment().asByteBuffer().limit(segment.size()), 0);
+            var memory = settings.memory().allocate(segment.capacity(), UcxMemoryRight.READ);
+            try {
+                segment.read(memory.segment().asByteBuffer().limit(segment.size()), 0);
+            } catch (IOException | RuntimeException e) {
+                memory.close();
+                throw e;
+            }
+            current = memory;
         }
         wanted = true;
         return current.exportKey();

@@ -9,8 +9,10 @@ import java.io.IOException;
 import java.util.concurrent.ExecutionException;
 
 /**
- * The agreement of a fixed leader: a follower whose last record is not the leader's is left alone. A log is only appended to:
- * if the last record of one is in the other, so are those before.
+ * The agreement of a fixed leader: a follower whose last record is not the leader's is left alone. It tells a directory of
+ * another log, and one that somebody else has written to since. It does not compare the records before: where another broker
+ * has led, and clients have sent again what it had not acknowledged, they can be in another order. Brokers that choose their
+ * leader know that by their epochs.
  *
  * @param loop the leader's
  */

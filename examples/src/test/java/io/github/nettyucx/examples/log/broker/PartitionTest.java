@@ -117,6 +117,24 @@ class PartitionTest implements Peer {
         }
     }
 
+    /** Behind its end there may be records that it could not write completely: they are not to come into another epoch. */
+    @Test
+    void aPartitionThatTakesNoRecordsAdoptsNothing() throws Exception {
+        var partition = partition(SEGMENT);
+        try {
+            partition.lead(1);
+            partition.produce(this, 1, record());
+            Files.createDirectory(directory.resolve("00000000000000000001.log"));
+            partition.produce(this, 2, record());
+            assertEquals(ErrorCode.STORAGE, assertInstanceOf(Message.Failed.class, sent.getLast()).code());
+            var leaders = new History(1, List.of(new EpochHistory.Entry(1, 0), new EpochHistory.Entry(2, 1)));
+            assertThrows(IOException.class, () -> partition.adopt(leaders));
+            assertEquals(1, partition.lastEpoch());
+        } finally {
+            partition.close();
+        }
+    }
+
     /** What kept it from being led has gone. */
     @Test
     void aPartitionThatCouldNotBeLedTakesRecordsAgain() throws Exception {

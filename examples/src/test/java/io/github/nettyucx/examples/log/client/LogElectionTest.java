@@ -48,6 +48,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("cluster")
 class LogElectionTest {
     private static final String TOPIC = "orders";
+    private static final String LATE = "late";
     private static final int UNDER_WAY = 8;
     private static final int SOME = 200;
     /** More than a follower's segment: what is behind that cannot be with it. */
@@ -423,8 +424,30 @@ class LogElectionTest {
         verify(connection);
     }
 
+    /** The same for a topic that is new: served in no epoch, nobody could tell its records from those of another leader. */
     @Test
     @Order(7)
+    void aNewTopicThatCannotBeLedIsLeftToOthers() throws Exception {
+        var connection = settled();
+        var broken = cluster.number(leader.address());
+        var epoch = leader.epoch();
+        var obstacle = Files.createDirectories(cluster.directory(broken).resolve(LATE).resolve("0").resolve("epochs.new"));
+        awaitRefusal(ErrorCode.STORAGE, connection.openTopic(LATE, 1));
+        var begin = System.nanoTime();
+        while (connection.isOpen()) {
+            assertTrue(System.nanoTime() - begin < ClusterProcesses.PATIENCE.toNanos(), "it still leads");
+            // Its end has to come to this side.
+            Thread.sleep(1);
+        }
+        Files.delete(obstacle);
+        var next = settled();
+        assertTrue(leader.epoch() > epoch, leader.epoch() + " after " + epoch);
+        var producer = next.messageProducer(await(next.openTopic(LATE, 1)));
+        assertEquals(0, await(producer.send(encoded(payload(++lastId, 0, 50)))));
+    }
+
+    @Test
+    @Order(8)
     void allBrokersHaveTheSameInTheEndAndRaftWentOverThisTransport() throws Exception {
         verify(settled());
         leader.close();
