@@ -49,7 +49,7 @@ class ChannelOptionsTest {
             "epoll-client, 4.2"})
     void whatAFactoryHasSetForTheClientsSocketHolds(String what, String netty) throws Exception {
         String output = run(what, netty);
-        String more = what.equals("epoll-client") ? ", USER_TIMEOUT_MILLIS=20000, RECEIVE_BUFFER=65536" : "";
+        String more = what.equals("epoll-client") ? ", USER_TIMEOUT_MILLIS=20000, RECEIVE_BUFFER=40000" : "";
         assertSays(output, "options {KEEP_IDLE_SECONDS=20, KEEP_INTERVAL_SECONDS=5, KEEP_COUNT=4, NO_DELAY=0" + more + "}");
         assertTaken(output);
     }

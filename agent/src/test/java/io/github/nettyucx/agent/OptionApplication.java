@@ -99,7 +99,7 @@ public final class OptionApplication {
                     with(made, EpollChannelOption.TCP_KEEPIDLE, 20);
                     with(made, EpollChannelOption.TCP_KEEPINTVL, 5);
                     with(made, EpollChannelOption.TCP_CORK, true);
-                    with(made, ChannelOption.SO_RCVBUF, 65_536);
+                    with(made, ChannelOption.SO_RCVBUF, 40_000);
                     with(made, EpollChannelOption.TCP_USER_TIMEOUT, 20_000);
                     return with(made, EpollChannelOption.TCP_KEEPCNT, 4);
                 });
