@@ -16,12 +16,14 @@ import java.util.function.LongSupplier;
  * Two loops that wait for each other can both be in that state although both would find work at once if both looked: each
  * finds that the other takes long, because it sleeps. So while sleeps are short the loop tries now and then whether it is
  * worth its while to look for as long as they take, and if so goes on like that for some time, in which the other has
- * its own turn to find that out. From then on both need no more than the usual time. Each try in vain makes the next
- * one rarer. When it comes is left to chance, or else two loops could miss each other's turns for ever.
+ * its own turn to find that out. From then on both need no more than the usual time. It is worth its while if work comes
+ * sooner than it would have ended a sleep: if it comes later, then looking has kept the processor from those who make it.
+ * Each try in vain makes the next one rarer. When it comes is left to chance, or else two loops could miss each other's
+ * turns for ever.
  * <p>
  * Where other threads wait for the loop's processor a try takes it away from them, and they may be the very ones that it
- * waits for. So whoever has the loop may say that a try is put off, after some tries in vain: at first it may be the
- * compilers of the JVM that have the processor, and they will be done.
+ * waits for. So whoever has the loop may say that a try is put off, after some tries in vain, and the next one becomes
+ * rarer still. At first it may be the compilers of the JVM that have the processor, and they will be done.
  * <p>
  * It does not yield while it looks: whoever else has work for the core, as a compiler of the JVM, would keep it for some
  * milliseconds each time, where a loop that sleeps is woken at once.
@@ -39,14 +41,23 @@ final class AdaptiveSpin {
     private static final int FIRST_INTERVAL = 32;
     private static final int LAST_INTERVAL = 1024;
 
-    /** So many tries in a row are put off at most. */
-    private static final int PUT_OFF = 15;
+    /**
+     * The same while others have the processor. To ask whether they have takes as long as a sleep or two, and so becomes as
+     * rare: at some ten times a second it would be one message in a thousand that is late by it.
+     */
+    private static final int CROWDED_INTERVAL = 16 * LAST_INTERVAL;
 
     /** A sleep of up to this time is short: about what it takes to wake the other, and be woken by it. */
     private static final long SHORT_SLEEP_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
     /** Successes in a row, after more than the usual time, after which the other is not going to be faster. */
     private static final int LATE_SUCCESSES = LAST_INTERVAL / 8;
+
+    /** What a sleep takes is an average over some so many. */
+    private static final int SLEEPS = 16;
+
+    /** Looking has to be faster than sleeping by an eighth: less may be chance, and is not worth a processor. */
+    private static final int LEAST_GAIN = 8;
 
     /**
      * How often a spinning loop looks at the clock: reading it costs as much as a turn. The time counts from the first
@@ -60,14 +71,19 @@ final class AdaptiveSpin {
     private final BooleanSupplier crowded;
     private long limitNanos;
     private long lastSleepNanos;
+    /** What short sleeps take that have begun at once. */
+    private long sleepNanos;
     private long sinceNanos;
+    private long lookedNanos;
+    /** By how much less time has gone by, since a try began, than if the loop had slept each time. */
+    private long gainedNanos;
     private int vain;
     private int skipped;
-    private int putOff;
     private int interval = FIRST_INTERVAL;
     private int skipsBeforeTry = FIRST_INTERVAL;
     private int turns;
     private boolean late;
+    private boolean isCrowded;
     private int lateSuccesses;
     private boolean resting;
 
@@ -98,14 +114,25 @@ final class AdaptiveSpin {
         if (!late) {
             vain = 0;
             interval = FIRST_INTERVAL;
+            isCrowded = false;
             skipsBeforeTry = FIRST_INTERVAL;
             limitNanos = usualNanos;
             lateSuccesses = 0;
-        } else if (++lateSuccesses < LATE_SUCCESSES) {
+        } else if (gains(lookedNanos) && ++lateSuccesses < LATE_SUCCESSES) {
             vain = 0;
         } else {
             giveUp();
         }
+    }
+
+    /**
+     * Whether it has paid so far to try.
+     *
+     * @param idleNanos how long it took until work came, this time
+     */
+    private boolean gains(long idleNanos) {
+        gainedNanos += sleepNanos - sleepNanos / LEAST_GAIN - idleNanos;
+        return gainedNanos >= 0;
     }
 
     /** The next idle time is to begin with a sleep. It is no vain attempt: nobody knows whether work would have come. */
@@ -135,9 +162,9 @@ final class AdaptiveSpin {
             sinceNanos = now;
             return true;
         }
-        long looked = now - sinceNanos;
-        late = looked >= usualNanos;
-        return looked < limitNanos;
+        lookedNanos = now - sinceNanos;
+        late = lookedNanos >= usualNanos;
+        return lookedNanos < limitNanos;
     }
 
     private boolean begin() {
@@ -149,7 +176,7 @@ final class AdaptiveSpin {
                 return false;
             }
             skipped = 0;
-            putOff = 0;
+            gainedNanos = 0;
             limitNanos = Math.max(usualNanos, 2 * lastSleepNanos);
         }
         late = false;
@@ -166,20 +193,30 @@ final class AdaptiveSpin {
         resting = false;
         if (turns > 0) {
             turns = 0;
-            if (++vain > PATIENCE) {
+            boolean gains = gains(lookedNanos + nanos);
+            if (++vain > PATIENCE || !gains && limitNanos > usualNanos) {
                 giveUp();
             }
+        } else if (nanos <= SHORT_SLEEP_NANOS) {
+            sleepNanos += (nanos - sleepNanos) / SLEEPS;
         }
-        if (vain >= PATIENCE && interval == LAST_INTERVAL && putOff < PUT_OFF && isTryDue() && crowded.getAsBoolean()) {
+        if (vain >= PATIENCE && interval >= LAST_INTERVAL && isTryDue()) {
+            putOffIfCrowded();
+        }
+    }
+
+    private void putOffIfCrowded() {
+        isCrowded = crowded.getAsBoolean();
+        // Once in a while it is tried nevertheless.
+        if (isCrowded && interval < CROWDED_INTERVAL) {
             skipped = 0;
-            putOff++;
             giveUp();
         }
     }
 
     private void giveUp() {
         vain = PATIENCE;
-        interval = Math.min(LAST_INTERVAL, 2 * interval);
+        interval = Math.min(isCrowded ? CROWDED_INTERVAL : LAST_INTERVAL, 2 * interval);
         skipsBeforeTry = interval - random.applyAsInt(interval / 2);
         limitNanos = usualNanos;
         lateSuccesses = 0;

@@ -128,12 +128,14 @@ class AdaptiveSpinTest {
         assertEquals(8, looksIn(spin, 8), "it finds out first that looking is in vain");
         assertEquals(5, looksIn(spin, 32 + 64 + 128 + 256 + 512), "and tries while it knows little");
         assertEquals(0, asked.get(), "before tries are as rare as can be");
-        assertEquals(0, looksIn(spin, 15 * 1024));
-        assertEquals(1, looksIn(spin, 1024), "once in a while it tries nevertheless");
+        assertEquals(0, looksIn(spin, (1 + 2 + 4 + 8) * 1024 - 4), "each time twice as late");
+        assertEquals(4, asked.get());
+        assertEquals(0, looksIn(spin, 16 * 1024 - 1));
+        assertEquals(1, looksIn(spin, 1), "once in a while it tries nevertheless");
         assertEquals(10, looksIn(spin, 160 * 1024));
-        assertTrue(asked.get() >= 160 && asked.get() <= 170, asked + " times");
+        assertEquals(4 + 11, asked.get(), "once for each");
         crowded.set(false);
-        assertEquals(1, looksIn(spin, 1024));
+        assertEquals(1, looksIn(spin, 16 * 1024));
         looksIn(spin, 100_000);
         assertEquals(10, looksIn(spin, 10 * 1024));
     }
@@ -159,13 +161,54 @@ class AdaptiveSpinTest {
             }
             spin.slept(patient);
         }
-        // What would have ended a sleep comes while the loop looks.
+        // What would have ended a sleep comes while the loop looks, and sooner: the other need not wake it.
+        assertEquals(128, successesAfter(spin, patient / 2));
+    }
+
+    /** Who shares the loop's processor with it is slower while it looks. */
+    @Test
+    void aTryEndsAtOnceIfWorkComesLaterThanItWouldHaveEndedASleep() {
+        long patient = 5 * LIMIT_NANOS;
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> false);
+        for (int i = 0; i < 8 + 31; i++) {
+            while (spin.again()) {
+                continue;
+            }
+            spin.slept(patient);
+        }
+        assertEquals(1, successesAfter(spin, patient + patient / 2));
+        // The one in which it would not look any more counts.
+        assertEquals(0, looksIn(spin, 64 - 2), "and makes the next one rarer");
+        assertEquals(1, looksIn(spin, 1));
+    }
+
+    /** As where a loop waits in turns for its peer and for a thread that has the same processor. */
+    @Test
+    void whatATryGainsAndLosesIsSummedUp() {
+        long patient = 5 * LIMIT_NANOS;
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> false);
+        for (int i = 0; i < 8 + 31; i++) {
+            while (spin.again()) {
+                continue;
+            }
+            spin.slept(patient);
+        }
         int successes = 0;
-        while (lookFor(spin, patient)) {
+        while (lookFor(spin, successes % 2 == 0 ? patient / 2 : patient + patient / 2)) {
             spin.worked();
             successes++;
         }
-        assertEquals(128, successes);
+        assertTrue(successes > 1 && successes < 8, successes + " successes");
+    }
+
+    /** @return how many times in a row the loop looks for so long */
+    private int successesAfter(AdaptiveSpin spin, long time) {
+        int successes = 0;
+        while (lookFor(spin, time)) {
+            spin.worked();
+            successes++;
+        }
+        return successes;
     }
 
     @Test
