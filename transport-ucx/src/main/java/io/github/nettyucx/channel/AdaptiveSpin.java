@@ -84,6 +84,8 @@ final class AdaptiveSpin {
     private int turns;
     private boolean late;
     private boolean isCrowded;
+    /** Whether it has been asked for the try that is due: a loop that rests does not make it yet. */
+    private boolean asked;
     private int lateSuccesses;
     private boolean resting;
 
@@ -115,6 +117,7 @@ final class AdaptiveSpin {
             vain = 0;
             interval = FIRST_INTERVAL;
             isCrowded = false;
+            asked = false;
             skipsBeforeTry = FIRST_INTERVAL;
             limitNanos = usualNanos;
             lateSuccesses = 0;
@@ -200,12 +203,13 @@ final class AdaptiveSpin {
         } else if (nanos <= SHORT_SLEEP_NANOS) {
             sleepNanos += (nanos - sleepNanos) / SLEEPS;
         }
-        if (vain >= PATIENCE && interval >= LAST_INTERVAL && isTryDue()) {
+        if (vain >= PATIENCE && interval >= LAST_INTERVAL && isTryDue() && !asked) {
             putOffIfCrowded();
         }
     }
 
     private void putOffIfCrowded() {
+        asked = true;
         isCrowded = crowded.getAsBoolean();
         // Once in a while it is tried nevertheless.
         if (isCrowded && interval < CROWDED_INTERVAL) {
@@ -216,6 +220,7 @@ final class AdaptiveSpin {
 
     private void giveUp() {
         vain = PATIENCE;
+        asked = false;
         interval = Math.min(isCrowded ? CROWDED_INTERVAL : LAST_INTERVAL, 2 * interval);
         skipsBeforeTry = interval - random.applyAsInt(interval / 2);
         limitNanos = usualNanos;

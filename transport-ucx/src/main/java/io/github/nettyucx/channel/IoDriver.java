@@ -51,7 +51,7 @@ public final class IoDriver {
 
     private final UcxWaitStrategy waitStrategy;
     private final AdaptiveSpin spin = new AdaptiveSpin(UcxWaitStrategy.spinNanos(), this::isCrowded);
-    private final RunQueue runQueue = new RunQueue();
+    private final Crowd crowd = new Crowd(new RunQueue());
     private final Set<Channel> channels = new LinkedHashSet<>();
     private final LoopCounters counters = new LoopCounters();
     /** Where there is a flight recorder, or {@code null}. */
@@ -66,9 +66,6 @@ public final class IoDriver {
     private boolean pending;
     private long busySinceNanos;
     private long busySleepNanos;
-    /** Sleeps since it was last looked whether the loop is crowded, and how many of them other threads have ended. */
-    private int sleeps;
-    private int wakeups;
     /** When the last sleep ended, if the last turn has slept. */
     private long wokenNanos;
     private boolean slept;
@@ -235,22 +232,8 @@ public final class IoDriver {
         };
     }
 
-    /**
-     * Whether the loop shares its processor, and would take more from the others by looking for messages than it could gain.
-     * Two loops that look for messages in shared memory are some fifty times as fast as two that sleep, and so get more done
-     * even if others wait for them. Over a socket it is less than ten times, because each message takes both through the
-     * kernel. And if the process has no other processor, the peer may be the one that waits, or one of the process's own
-     * threads that the loop itself waits for.
-     */
     private boolean isCrowded() {
-        boolean awaitsThreads = wakeups > sleeps / 4;
-        sleeps = 0;
-        wakeups = 0;
-        if (engine == null) {
-            return false;
-        }
-        boolean alone = Runtime.getRuntime().availableProcessors() == 1;
-        return alone && awaitsThreads || (alone || engine.workerCount() == 0) && runQueue.isShared();
+        return engine != null && crowd.isCrowded(Runtime.getRuntime().availableProcessors(), engine.workerCount() > 0);
     }
 
     private boolean shouldPark() {
@@ -300,8 +283,7 @@ public final class IoDriver {
         port.await(timeoutNanos);
         boolean woken = nextWakeupNanos.get() == AWAKE;
         counters.parked(woken);
-        sleeps++;
-        wakeups += woken ? 1 : 0;
+        crowd.slept(woken);
         if (Thread.interrupted()) {
             // A loop ends by being shut down. With the mark each file that a channel sends would be closed.
             logger.debug("The interrupt of an event loop has no effect.");

@@ -140,6 +140,26 @@ class AdaptiveSpinTest {
         assertEquals(10, looksIn(spin, 10 * 1024));
     }
 
+    /** A loop that rests sleeps without a try, and the try that is due stays so. */
+    @Test
+    void itIsAskedOnceForATry() {
+        var asked = new AtomicInteger();
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> {
+            asked.incrementAndGet();
+            return false;
+        });
+        looksIn(spin, 8 + 32 + 64 + 128 + 256 + 512 + 1023);
+        assertEquals(1, asked.get());
+        for (int i = 0; i < 100; i++) {
+            spin.rest();
+            assertFalse(looksInVain(spin));
+        }
+        assertEquals(1, asked.get());
+        assertTrue(looksInVain(spin));
+        assertEquals(1, looksIn(spin, 1024));
+        assertEquals(2, asked.get());
+    }
+
     @Test
     void looksAsUsualAfterASuccess() {
         AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> false);
