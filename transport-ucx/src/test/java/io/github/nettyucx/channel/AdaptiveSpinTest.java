@@ -174,13 +174,7 @@ class AdaptiveSpinTest {
     @Test
     void aTryTakesAsLongAsASleepAndGoesOnLikeThatForSomeTime() {
         long patient = 5 * LIMIT_NANOS;
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> false);
-        for (int i = 0; i < 8 + 31; i++) {
-            while (spin.again()) {
-                continue;
-            }
-            spin.slept(patient);
-        }
+        AdaptiveSpin spin = aboutToTry(patient);
         // What would have ended a sleep comes while the loop looks, and sooner: the other need not wake it.
         assertEquals(128, successesAfter(spin, patient / 2));
     }
@@ -189,13 +183,7 @@ class AdaptiveSpinTest {
     @Test
     void aTryEndsAtOnceIfWorkComesLaterThanItWouldHaveEndedASleep() {
         long patient = 5 * LIMIT_NANOS;
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> false);
-        for (int i = 0; i < 8 + 31; i++) {
-            while (spin.again()) {
-                continue;
-            }
-            spin.slept(patient);
-        }
+        AdaptiveSpin spin = aboutToTry(patient);
         assertEquals(1, successesAfter(spin, patient + patient / 2));
         // The one in which it would not look any more counts.
         assertEquals(0, looksIn(spin, 64 - 2), "and makes the next one rarer");
@@ -206,19 +194,25 @@ class AdaptiveSpinTest {
     @Test
     void whatATryGainsAndLosesIsSummedUp() {
         long patient = 5 * LIMIT_NANOS;
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> false);
-        for (int i = 0; i < 8 + 31; i++) {
-            while (spin.again()) {
-                continue;
-            }
-            spin.slept(patient);
-        }
+        AdaptiveSpin spin = aboutToTry(patient);
         int successes = 0;
         while (lookFor(spin, successes % 2 == 0 ? patient / 2 : patient + patient / 2)) {
             spin.worked();
             successes++;
         }
         assertTrue(successes > 1 && successes < 8, successes + " successes");
+    }
+
+    /** @return one that has slept for so long each time */
+    private AdaptiveSpin aboutToTry(long sleepNanos) {
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> false);
+        for (int i = 0; i < 8 + 31; i++) {
+            while (spin.again()) {
+                continue;
+            }
+            spin.slept(sleepNanos);
+        }
+        return spin;
     }
 
     /** @return how many times in a row the loop looks for so long */
