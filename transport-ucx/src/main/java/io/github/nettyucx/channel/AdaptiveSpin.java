@@ -42,8 +42,8 @@ final class AdaptiveSpin {
     private static final int LAST_INTERVAL = 1024;
 
     /**
-     * The same while others have the processor. To ask whether they have takes as long as a sleep or two, and so becomes as
-     * rare: at some ten times a second it would be one message in a thousand that is late by it.
+     * The same while others have the processor. To ask whether they have takes longer than a sleep does, and so becomes as
+     * rare.
      */
     private static final int CROWDED_INTERVAL = 16 * LAST_INTERVAL;
 

@@ -67,6 +67,7 @@ class IdleConnectionTest {
     private static void assertEach(long before, long limit) throws InterruptedException {
         long least = Long.MAX_VALUE;
         for (int i = 0; i < LOOKS && least > limit; i++) {
+            // Between two looks: nothing tells when the loops have let go of what they had.
             Thread.sleep(LOOK_MILLIS);
             least = Math.min(least, (heap() - before) / CONNECTIONS);
         }
