@@ -25,30 +25,38 @@ import java.util.List;
  *                whatever happens
  */
 public record BrokerSettings(Path directory, int segmentBytes, Durability durability, Duration reservation,
-                             MemoryKind memory, List<HostAndPort> followers, int minFollowers,
+                             MemorySource memory, List<HostAndPort> followers, int minFollowers,
                              Duration followerPatience, ClusterSettings cluster) {
     public static final int DEFAULT_SEGMENT_BYTES = 16 << 20;
     public static final Duration DEFAULT_RESERVATION = Duration.ofMillis(500);
     public static final Duration DEFAULT_FOLLOWER_PATIENCE = Duration.ofSeconds(10);
 
+    /** Where what peers reach comes from. */
+    @FunctionalInterface
+    public interface MemorySource {
+        /**
+         * @param length in bytes
+         * @throws OutOfMemoryError if there is not so much
+         */
+        UcxMemory allocate(long length, UcxMemoryRight... rights);
+    }
+
     /** Who carries out what peers ask for. */
-    public enum MemoryKind {
+    public enum MemoryKind implements MemorySource {
         /** Peers on the same machine attach the memory, and use it themselves. */
         ATTACHED {
             @Override
-            UcxMemory allocate(long length, UcxMemoryRight... rights) {
+            public UcxMemory allocate(long length, UcxMemoryRight... rights) {
                 return UcxMemory.allocate(length, rights);
             }
         },
         /** The broker's event loop does, and checks each operation. For peers that are not trusted. */
         CHECKED {
             @Override
-            UcxMemory allocate(long length, UcxMemoryRight... rights) {
+            public UcxMemory allocate(long length, UcxMemoryRight... rights) {
                 return UcxMemory.allocateChecked(length, rights);
             }
-        };
-
-        abstract UcxMemory allocate(long length, UcxMemoryRight... rights);
+        }
     }
 
     public BrokerSettings {
@@ -96,7 +104,7 @@ public record BrokerSettings(Path directory, int segmentBytes, Durability durabi
                 followerPatience, cluster);
     }
 
-    public BrokerSettings withMemory(MemoryKind chosen) {
+    public BrokerSettings withMemory(MemorySource chosen) {
         return new BrokerSettings(directory, segmentBytes, durability, reservation, chosen, followers, minFollowers,
                 followerPatience, cluster);
     }

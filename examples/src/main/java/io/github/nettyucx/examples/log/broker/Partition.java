@@ -180,16 +180,11 @@ final class Partition implements Inbound.Commits {
 
     /** @param kept memory that an earlier segment had; {@code null}: it takes some more */
     private void grant(AccessMode mode, List<Peer> members, int request, UcxMemory kept) {
-        var capacity = log.active().capacity();
-        if (mode == AccessMode.EXCLUSIVE) {
-            var memory = kept != null ? kept : settings.memory().allocate(capacity, UcxMemoryRight.WRITE);
-            inbound = new ExclusiveInbound(memory, capacity, end(), members.getFirst(), this);
-        } else {
-            var memory = kept != null ? kept : settings.memory().allocate(OrderWord.at(capacity) + Long.BYTES,
-                    UcxMemoryRight.WRITE, UcxMemoryRight.ATOMIC);
-            var shared = new SharedInbound(memory, capacity, end(), loop, settings.reservation(), this);
-            members.forEach(shared::add);
-            inbound = shared;
+        try {
+            inbound = inbound(mode, members, kept);
+        } catch (OutOfMemoryError e) {
+            deny(members, request, e);
+            return;
         }
         intake = Intake.MEMORY;
         byMemory.put(inbound.memory, this);
@@ -206,6 +201,37 @@ final class Partition implements Inbound.Commits {
                 }
             });
         }
+    }
+
+    private Inbound inbound(AccessMode mode, List<Peer> members, UcxMemory kept) {
+        var capacity = log.active().capacity();
+        if (mode == AccessMode.EXCLUSIVE) {
+            var memory = kept != null ? kept : settings.memory().allocate(capacity, UcxMemoryRight.WRITE);
+            return new ExclusiveInbound(memory, capacity, end(), members.getFirst(), this);
+        }
+        var memory = kept != null ? kept : settings.memory().allocate(OrderWord.at(capacity) + Long.BYTES,
+                UcxMemoryRight.WRITE, UcxMemoryRight.ATOMIC);
+        var shared = new SharedInbound(memory, capacity, end(), loop, settings.reservation(), this);
+        members.forEach(shared::add);
+        return shared;
+    }
+
+    /** There is no memory for those who had some, or want it. Records come by message. */
+    private void deny(List<Peer> members, int request, OutOfMemoryError e) {
+        takeMessages();
+        var text = "the broker has no memory for the segment: " + Explanation.of(e) + ". Produce by message, or try later.";
+        if (request != Message.UNASKED) {
+            members.forEach(member -> member.fail(request, ErrorCode.NO_MEMORY, text));
+        } else {
+            watermark.when(log.nextOffset(),
+                    () -> members.forEach(member -> member.fail(request, ErrorCode.NO_MEMORY, text)));
+        }
+    }
+
+    private void takeMessages() {
+        retired.close();
+        inbound = null;
+        intake = Intake.MESSAGES;
     }
 
     private Granted granted(int request) {
@@ -397,9 +423,7 @@ final class Partition implements Inbound.Commits {
         if (ended != null && !ended.members().isEmpty()) {
             grant(ended.mode(), List.copyOf(ended.members()), Message.UNASKED, kept);
         } else {
-            retired.close();
-            inbound = null;
-            intake = Intake.MESSAGES;
+            takeMessages();
         }
         again.forEach(sent -> produce(sent.peer(), sent.request(), sent.records()));
     }
@@ -497,6 +521,9 @@ final class Partition implements Inbound.Commits {
                     readableOf(segment), readable.open(segment)));
         } catch (IOException e) {
             peer.fail(request, ErrorCode.OUT_OF_RANGE, Explanation.of(e));
+        } catch (OutOfMemoryError e) {
+            peer.fail(request, ErrorCode.NO_MEMORY, "the broker has no memory for the segment: " + Explanation.of(e)
+                    + ". Consume by message, or try later.");
         }
     }
 

@@ -22,5 +22,7 @@ public enum ErrorCode {
     /** The broker is one of several, and does not lead. The message names the leader, if there is one. */
     NOT_LEADER,
     /** The leader of an epoch that is over wants to write. */
-    FENCED
+    FENCED,
+    /** The broker has no memory for what peers are to reach. */
+    NO_MEMORY
 }

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.TransportKind;
+import io.github.nettyucx.examples.log.broker.BrokerSettings.MemoryKind;
+import io.github.nettyucx.examples.log.broker.BrokerSettings.MemorySource;
 import io.github.nettyucx.examples.log.client.Producer;
 import io.github.nettyucx.examples.log.protocol.AccessMode;
 import io.github.nettyucx.examples.log.protocol.ErrorCode;
@@ -15,6 +17,7 @@ import io.github.nettyucx.examples.log.storage.Durability;
 import io.github.nettyucx.examples.log.storage.EpochHistory;
 import io.github.nettyucx.examples.log.storage.PartitionLog;
 import io.github.nettyucx.examples.log.storage.Records;
+import io.github.nettyucx.memory.UcxMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.util.concurrent.Future;
@@ -28,6 +31,7 @@ import java.util.Collection;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -59,7 +63,11 @@ class PartitionTest implements Peer {
     }
 
     private Partition partition(int segmentBytes, CommitRule rule) throws IOException {
-        var settings = BrokerSettings.in(directory).withSegmentBytes(segmentBytes);
+        return partition(segmentBytes, rule, MemoryKind.ATTACHED);
+    }
+
+    private Partition partition(int segmentBytes, CommitRule rule, MemorySource memory) throws IOException {
+        var settings = BrokerSettings.in(directory).withSegmentBytes(segmentBytes).withMemory(memory);
         return new Partition(0, PartitionLog.open(directory, segmentBytes, Durability.PAGE_CACHE),
                 EpochHistory.open(directory, Durability.PAGE_CACHE), settings, rule, ImmediateEventExecutor.INSTANCE,
                 new Slots(settings), new IdentityHashMap<>());
@@ -245,6 +253,49 @@ class PartitionTest implements Peer {
                 assertEquals(ErrorCode.STORAGE, refused.code());
             }
             partition.gone(this);
+        } finally {
+            partition.close();
+        }
+    }
+
+    private static ErrorCode fault(Message message, int request) {
+        var failed = assertInstanceOf(Message.Failed.class, message);
+        assertEquals(request, failed.request());
+        return failed.code();
+    }
+
+    @Test
+    void thoseForWhoseMemoryThereIsNoRoomAreToldAndRecordsComeByMessage() throws Exception {
+        var left = new AtomicInteger(1);
+        var partition = partition(SEGMENT, RULE, (length, rights) -> {
+            if (left.getAndDecrement() <= 0) {
+                throw new OutOfMemoryError("as the test wants it");
+            }
+            return UcxMemory.allocateChecked(length, rights);
+        });
+        try {
+            var other = new Other();
+            partition.access(this, 1, AccessMode.SHARED);
+            partition.access(other, 1, AccessMode.SHARED);
+            partition.produce(other, 2, record());
+            // It does not fit, and the next segment needs memory of its own.
+            partition.produce(other, 3, record());
+            assertEquals(List.of(1), granted(sent));
+            assertEquals(ErrorCode.NO_MEMORY, fault(sent.getLast(), Message.UNASKED));
+            assertInstanceOf(Message.Sealed.class, sent.get(sent.size() - 2));
+            assertEquals(List.of(1), granted(other.sent));
+            assertEquals(ErrorCode.NO_MEMORY, fault(other.sent.get(other.sent.size() - 2), Message.UNASKED));
+            assertEquals(new Message.Produced(3, 1), other.sent.getLast());
+            partition.gone(other);
+            for (var mode : AccessMode.values()) {
+                partition.access(this, 4, mode);
+                assertEquals(ErrorCode.NO_MEMORY, fault(sent.getLast(), 4));
+            }
+            partition.locate(this, 5, 1);
+            assertEquals(ErrorCode.NO_MEMORY, fault(sent.getLast(), 5));
+            left.set(1);
+            partition.access(this, 6, AccessMode.EXCLUSIVE);
+            assertEquals(List.of(1, 6), granted(sent));
         } finally {
             partition.close();
         }
