@@ -16,13 +16,16 @@ import java.util.function.LongSupplier;
  * Two loops that wait for each other can both be in that state although both would find work at once if both looked: each
  * finds that the other takes long, because it sleeps. So while sleeps are short the loop tries now and then whether it is
  * worth its while to look for as long as they take, and if so goes on like that for some time, in which the other has
- * its own turn to find that out. From then on both need no more than the usual time. It is worth its while if work comes
- * sooner than it would have ended a sleep: if it comes later, then looking has kept the processor from those who make it.
- * Each try in vain makes the next one rarer. When it comes is left to chance, or else two loops could miss each other's
- * turns for ever.
+ * its own turn to find that out. From then on both need no more than the usual time. Each try in vain makes the next one
+ * rarer. When it comes is left to chance, or else two loops could miss each other's turns for ever.
+ * <p>
+ * While only one of them looks, what it gains may be nothing, and less than nothing where it keeps the processor from an
+ * executor. So at first a try goes on whatever it gains: the loop seeks the other. When that has led to nothing for long, it
+ * is taken that there is nobody to be found, and a try ends at once if work does not come sooner than it would have ended a
+ * sleep.
  * <p>
  * Where other threads wait for the loop's processor a try takes it away from them, and they may be the very ones that it
- * waits for. So whoever has the loop may say that a try is put off, after some tries in vain, and the next one becomes
+ * waits for. So whoever has the loop may say that a try is put off, once it does not seek any more, and the next one becomes
  * rarer still. At first it may be the compilers of the JVM that have the processor, and they will be done.
  * <p>
  * It does not yield while it looks: whoever else has work for the core, as a compiler of the JVM, would keep it for some
@@ -46,6 +49,15 @@ final class AdaptiveSpin {
      * rare.
      */
     private static final int CROWDED_INTERVAL = 16 * LAST_INTERVAL;
+
+    /**
+     * So often the loop may sleep, and try in vain, before it seeks no more. With two sleeps for each message it is some seven
+     * seconds' worth. Two loops that can find each other were seen to do so in two, while their code was being compiled.
+     */
+    private static final int SEEKS = 128 * LAST_INTERVAL;
+
+    /** A try has led to something if work came so often within the usual time before it was given up again. */
+    private static final int LASTING = 1024;
 
     /** A sleep of up to this time is short: about what it takes to wake the other, and be woken by it. */
     private static final long SHORT_SLEEP_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
@@ -75,9 +87,13 @@ final class AdaptiveSpin {
     private long sleepNanos;
     private long sinceNanos;
     private long lookedNanos;
-    /** By how much less time has gone by, since a try began, than if the loop had slept each time. */
+    /** By how much less time has gone by, since a try began, than if the loop had slept each time; if it does not seek. */
     private long gainedNanos;
     private int vain;
+    /** Sleeps since a try has led to something, or since the beginning. */
+    private int sought;
+    /** How often work has come within the usual time since the last try began. */
+    private int soon;
     private int skipped;
     private int interval = FIRST_INTERVAL;
     private int skipsBeforeTry = FIRST_INTERVAL;
@@ -114,6 +130,7 @@ final class AdaptiveSpin {
         }
         turns = 0;
         if (!late) {
+            soon++;
             vain = 0;
             interval = FIRST_INTERVAL;
             isCrowded = false;
@@ -121,19 +138,26 @@ final class AdaptiveSpin {
             skipsBeforeTry = FIRST_INTERVAL;
             limitNanos = usualNanos;
             lateSuccesses = 0;
-        } else if (gains(lookedNanos) && ++lateSuccesses < LATE_SUCCESSES) {
+        } else if (goesOn(lookedNanos) && ++lateSuccesses < LATE_SUCCESSES) {
             vain = 0;
         } else {
             giveUp();
         }
     }
 
+    private boolean isSeeking() {
+        return sought < SEEKS;
+    }
+
     /**
-     * Whether it has paid so far to try.
+     * Whether to go on with a try: to seek, or because it has paid so far.
      *
      * @param idleNanos how long it took until work came, this time
      */
-    private boolean gains(long idleNanos) {
+    private boolean goesOn(long idleNanos) {
+        if (isSeeking()) {
+            return true;
+        }
         gainedNanos += sleepNanos - sleepNanos / LEAST_GAIN - idleNanos;
         return gainedNanos >= 0;
     }
@@ -179,6 +203,8 @@ final class AdaptiveSpin {
                 return false;
             }
             skipped = 0;
+            sought = soon >= LASTING ? 0 : sought;
+            soon = 0;
             gainedNanos = 0;
             limitNanos = Math.max(usualNanos, 2 * lastSleepNanos);
         }
@@ -194,16 +220,17 @@ final class AdaptiveSpin {
     void slept(long nanos) {
         lastSleepNanos = nanos;
         resting = false;
+        sought += isSeeking() ? 1 : 0;
         if (turns > 0) {
             turns = 0;
-            boolean gains = gains(lookedNanos + nanos);
-            if (++vain > PATIENCE || !gains && limitNanos > usualNanos) {
+            boolean goesOn = goesOn(lookedNanos + nanos);
+            if (++vain > PATIENCE || !goesOn && limitNanos > usualNanos) {
                 giveUp();
             }
         } else if (nanos <= SHORT_SLEEP_NANOS) {
             sleepNanos += (nanos - sleepNanos) / SLEEPS;
         }
-        if (vain >= PATIENCE && interval >= LAST_INTERVAL && isTryDue() && !asked) {
+        if (!isSeeking() && vain >= PATIENCE && interval >= LAST_INTERVAL && isTryDue() && !asked) {
             putOffIfCrowded();
         }
     }

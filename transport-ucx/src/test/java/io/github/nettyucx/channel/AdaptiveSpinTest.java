@@ -116,6 +116,11 @@ class AdaptiveSpinTest {
         assertEquals(10, looksIn(spin, 10 * 1024));
     }
 
+    /** One that has tried so often in vain that it seeks nobody any more; the next try is the last interval away. */
+    private void weary(AdaptiveSpin spin) {
+        assertEquals(8 + 5 + 127, looksIn(spin, 8 + 32 + 64 + 128 + 256 + 512 + 127 * 1024));
+    }
+
     /** It is asked when a try is due, and not for each sleep. */
     @Test
     void aTryIsPutOffWhileOthersHaveTheProcessor() {
@@ -125,9 +130,8 @@ class AdaptiveSpinTest {
             asked.incrementAndGet();
             return crowded.get();
         });
-        assertEquals(8, looksIn(spin, 8), "it finds out first that looking is in vain");
-        assertEquals(5, looksIn(spin, 32 + 64 + 128 + 256 + 512), "and tries while it knows little");
-        assertEquals(0, asked.get(), "before tries are as rare as can be");
+        weary(spin);
+        assertEquals(0, asked.get(), "it has sought its peer");
         assertEquals(0, looksIn(spin, (1 + 2 + 4 + 8) * 1024 - 4), "each time twice as late");
         assertEquals(4, asked.get());
         assertEquals(0, looksIn(spin, 16 * 1024 - 1));
@@ -148,7 +152,8 @@ class AdaptiveSpinTest {
             asked.incrementAndGet();
             return false;
         });
-        looksIn(spin, 8 + 32 + 64 + 128 + 256 + 512 + 1023);
+        weary(spin);
+        looksIn(spin, 1023);
         assertEquals(1, asked.get());
         for (int i = 0; i < 100; i++) {
             spin.rest();
@@ -179,14 +184,22 @@ class AdaptiveSpinTest {
         assertEquals(128, successesAfter(spin, patient / 2));
     }
 
-    /** Who shares the loop's processor with it is slower while it looks. */
+    /** As where both answer by an executor that has the loop's processor, and the other sleeps. */
     @Test
-    void aTryEndsAtOnceIfWorkComesLaterThanItWouldHaveEndedASleep() {
+    void aTryGoesOnAtFirstAlthoughWorkComesLaterThanItWouldHaveEndedASleep() {
         long patient = 5 * LIMIT_NANOS;
         AdaptiveSpin spin = aboutToTry(patient);
+        assertEquals(128, successesAfter(spin, patient + patient / 2));
+    }
+
+    /** Who shares the loop's processor with it is slower while it looks. */
+    @Test
+    void aTryEndsAtOnceIfWorkComesLaterAndNobodyHasBeenFoundForLong() {
+        long patient = 5 * LIMIT_NANOS;
+        AdaptiveSpin spin = aboutToTryWearily(patient);
         assertEquals(1, successesAfter(spin, patient + patient / 2));
         // The one in which it would not look any more counts.
-        assertEquals(0, looksIn(spin, 64 - 2), "and makes the next one rarer");
+        assertEquals(0, looksIn(spin, 1024 - 2), "and the next one is as rare");
         assertEquals(1, looksIn(spin, 1));
     }
 
@@ -194,7 +207,7 @@ class AdaptiveSpinTest {
     @Test
     void whatATryGainsAndLosesIsSummedUp() {
         long patient = 5 * LIMIT_NANOS;
-        AdaptiveSpin spin = aboutToTry(patient);
+        AdaptiveSpin spin = aboutToTryWearily(patient);
         int successes = 0;
         while (lookFor(spin, successes % 2 == 0 ? patient / 2 : patient + patient / 2)) {
             spin.worked();
@@ -203,15 +216,41 @@ class AdaptiveSpinTest {
         assertTrue(successes > 1 && successes < 8, successes + " successes");
     }
 
-    /** @return one that has slept for so long each time */
-    private AdaptiveSpin aboutToTry(long sleepNanos) {
-        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> false);
-        for (int i = 0; i < 8 + 31; i++) {
+    /** Some work that comes soon says little: it may be the loop's own. */
+    @Test
+    void whoHasFoundTheOtherSeeksItAgain() {
+        long patient = 5 * LIMIT_NANOS;
+        for (int soon : new int[] {1023, 1024}) {
+            AdaptiveSpin spin = aboutToTryWearily(patient);
+            for (int i = 0; i < soon; i++) {
+                assertTrue(spin.again());
+                spin.worked();
+            }
+            sleep(spin, patient, 8 + 31);
+            assertEquals(soon < 1024 ? 1 : 128, successesAfter(spin, patient + patient / 2), soon + " times");
+        }
+    }
+
+    private static void sleep(AdaptiveSpin spin, long nanos, int times) {
+        for (int i = 0; i < times; i++) {
             while (spin.again()) {
                 continue;
             }
-            spin.slept(sleepNanos);
+            spin.slept(nanos);
         }
+    }
+
+    private AdaptiveSpin aboutToTryWearily(long sleepNanos) {
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> false);
+        weary(spin);
+        sleep(spin, sleepNanos, 1023);
+        return spin;
+    }
+
+    /** @return one that has slept for so long each time */
+    private AdaptiveSpin aboutToTry(long sleepNanos) {
+        AdaptiveSpin spin = new AdaptiveSpin(LIMIT_NANOS, this::tick, bound -> 0, () -> false);
+        sleep(spin, sleepNanos, 8 + 31);
         return spin;
     }
 
@@ -243,8 +282,8 @@ class AdaptiveSpinTest {
         int slowest = 0;
         for (int seed = 0; seed < 1000; seed++) {
             SplittableRandom random = new SplittableRandom(seed);
-            Loop one = new Loop(random.split());
-            Loop other = new Loop(random.split());
+            Loop one = new Loop(random.split(), seed % 2 == 0);
+            Loop other = new Loop(random.split(), seed % 4 < 2);
             int roundTrips = 0;
             // A turn of one is followed by one of the other.
             long sent = Math.max(one.idleSince, other.idleSince);
@@ -259,16 +298,16 @@ class AdaptiveSpinTest {
         assertTrue(slowest <= MOST_SLOW_ROUND_TRIPS, slowest + " slow round trips");
     }
 
-    /** One that has tried for long in vain, and so does it as rarely as can be. Its answers take no time. */
+    /** One that has tried for some time in vain, and so does it more rarely. Its answers take no time. */
     private static final class Loop {
 
         private final AdaptiveSpin spin;
         private long now;
         private long idleSince;
 
-        Loop(SplittableRandom random) {
+        Loop(SplittableRandom random, boolean seeks) {
             spin = new AdaptiveSpin(LIMIT_NANOS, () -> now += TICK_NANOS, random::nextInt, () -> false);
-            looksIn(spin, 20_000 + random.nextInt(10_000));
+            looksIn(spin, (seeks ? 20_000 : 140_000) + random.nextInt(10_000));
             idleSince = now;
         }
 
