@@ -51,8 +51,9 @@ final class AdaptiveSpin {
     private static final int CROWDED_INTERVAL = 16 * LAST_INTERVAL;
 
     /**
-     * So often the loop may sleep, and try in vain, before it seeks no more. With two sleeps for each message it is some seven
-     * seconds' worth. Two loops that can find each other were seen to do so in two, while their code was being compiled.
+     * So many short sleeps may go by, with tries in vain, before the loop seeks no more: some seven seconds' worth at two
+     * sleeps for a message and 9,000 messages a second. Two loops that can find each other were seen to do so within a few
+     * seconds, while their code was being compiled.
      */
     private static final int SEEKS = 128 * LAST_INTERVAL;
 
@@ -90,10 +91,10 @@ final class AdaptiveSpin {
     /** By how much less time has gone by, since a try began, than if the loop had slept each time; if it does not seek. */
     private long gainedNanos;
     private int vain;
-    /** Sleeps since a try has led to something, or since the beginning. */
+    /** Short sleeps since a try has led to something, or since the beginning; no more than {@link #SEEKS}. */
     private int sought;
     /** How often work has come within the usual time since the last try began. */
-    private int soon;
+    private long soon;
     private int skipped;
     private int interval = FIRST_INTERVAL;
     private int skipsBeforeTry = FIRST_INTERVAL;
@@ -203,7 +204,9 @@ final class AdaptiveSpin {
                 return false;
             }
             skipped = 0;
-            sought = soon >= LASTING ? 0 : sought;
+            if (soon >= LASTING) {
+                sought = 0;
+            }
             soon = 0;
             gainedNanos = 0;
             limitNanos = Math.max(usualNanos, 2 * lastSleepNanos);
@@ -220,7 +223,9 @@ final class AdaptiveSpin {
     void slept(long nanos) {
         lastSleepNanos = nanos;
         resting = false;
-        sought += isSeeking() ? 1 : 0;
+        if (isSeeking() && nanos <= SHORT_SLEEP_NANOS) {
+            sought++;
+        }
         if (turns > 0) {
             turns = 0;
             boolean goesOn = goesOn(lookedNanos + nanos);

@@ -117,7 +117,7 @@ class AdaptiveSpinTest {
     }
 
     /** One that has tried so often in vain that it seeks nobody any more; the next try is the last interval away. */
-    private void weary(AdaptiveSpin spin) {
+    private static void weary(AdaptiveSpin spin) {
         assertEquals(8 + 5 + 127, looksIn(spin, 8 + 32 + 64 + 128 + 256 + 512 + 127 * 1024));
     }
 
@@ -214,6 +214,17 @@ class AdaptiveSpinTest {
             successes++;
         }
         assertTrue(successes > 1 && successes < 8, successes + " successes");
+    }
+
+    /** Where little happens nobody can be found. What is sought later is sought as at first. */
+    @Test
+    void longSleepsAreNotForSeeking() {
+        long patient = 5 * LIMIT_NANOS;
+        AdaptiveSpin spin = aboutToTry(patient);
+        sleep(spin, TimeUnit.MILLISECONDS.toNanos(1), 200_000);
+        // The first of these ends the long ones, and makes none of those that a try waits for.
+        sleep(spin, patient, 1 + 63);
+        assertEquals(128, successesAfter(spin, patient + patient / 2));
     }
 
     /** Some work that comes soon says little: it may be the loop's own. */
