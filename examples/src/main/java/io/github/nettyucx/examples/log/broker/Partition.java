@@ -181,7 +181,7 @@ final class Partition implements Inbound.Commits {
     /** @param kept memory that an earlier segment had; {@code null}: it takes some more */
     private void grant(AccessMode mode, List<Peer> members, int request, UcxMemory kept) {
         try {
-            inbound = inbound(mode, members, kept);
+            inbound = newInbound(mode, members, kept);
         } catch (OutOfMemoryError e) {
             deny(members, request, e);
             return;
@@ -203,7 +203,7 @@ final class Partition implements Inbound.Commits {
         }
     }
 
-    private Inbound inbound(AccessMode mode, List<Peer> members, UcxMemory kept) {
+    private Inbound newInbound(AccessMode mode, List<Peer> members, UcxMemory kept) {
         var capacity = log.active().capacity();
         if (mode == AccessMode.EXCLUSIVE) {
             var memory = kept != null ? kept : settings.memory().allocate(capacity, UcxMemoryRight.WRITE);
@@ -219,13 +219,18 @@ final class Partition implements Inbound.Commits {
     /** There is no memory for those who had some, or want it. Records come by message. */
     private void deny(List<Peer> members, int request, OutOfMemoryError e) {
         takeMessages();
-        var text = "the broker has no memory for the segment: " + Explanation.of(e) + ". Produce by message, or try later.";
+        var text = noMemory(e, "Produce");
         if (request != Message.UNASKED) {
             members.forEach(member -> member.fail(request, ErrorCode.NO_MEMORY, text));
         } else {
             watermark.when(log.nextOffset(),
                     () -> members.forEach(member -> member.fail(request, ErrorCode.NO_MEMORY, text)));
         }
+    }
+
+    /** @param verb what can be done by message instead */
+    private static String noMemory(OutOfMemoryError e, String verb) {
+        return "the broker has no memory for the segment: " + Explanation.of(e) + ". " + verb + " by message, or try later.";
     }
 
     private void takeMessages() {
@@ -522,8 +527,7 @@ final class Partition implements Inbound.Commits {
         } catch (IOException e) {
             peer.fail(request, ErrorCode.OUT_OF_RANGE, Explanation.of(e));
         } catch (OutOfMemoryError e) {
-            peer.fail(request, ErrorCode.NO_MEMORY, "the broker has no memory for the segment: " + Explanation.of(e)
-                    + ". Consume by message, or try later.");
+            peer.fail(request, ErrorCode.NO_MEMORY, noMemory(e, "Consume"));
         }
     }
 

@@ -214,6 +214,20 @@ class PartitionTest implements Peer {
                 .toList();
     }
 
+    private static ErrorCode fault(Message message, int request) {
+        var failed = assertInstanceOf(Message.Failed.class, message);
+        assertEquals(request, failed.request());
+        return failed.code();
+    }
+
+    /** Two share the partition by request 1. The second one's record of request 3 does not fit into the segment any more. */
+    private void shareAndFill(Partition partition, Other other) {
+        partition.access(this, 1, AccessMode.SHARED);
+        partition.access(other, 1, AccessMode.SHARED);
+        partition.produce(other, 2, record());
+        partition.produce(other, 3, record());
+    }
+
     /** They are told when all before it is committed. One has left till then, and has come again. */
     @Test
     void aSegmentIsGrantedOnceToEachOfThoseWhoShareIt() throws Exception {
@@ -221,11 +235,7 @@ class PartitionTest implements Peer {
         var partition = partition(SEGMENT, rule);
         try {
             var other = new Other();
-            partition.access(this, 1, AccessMode.SHARED);
-            partition.access(other, 1, AccessMode.SHARED);
-            partition.produce(other, 2, record());
-            // It does not fit.
-            partition.produce(other, 3, record());
+            shareAndFill(partition, other);
             partition.leave(this, 4);
             partition.access(this, 5, AccessMode.SHARED);
             assertEquals(List.of(1, 5), granted(sent));
@@ -248,20 +258,12 @@ class PartitionTest implements Peer {
             Files.createDirectory(directory.resolve("00000000000000000001.log"));
             for (var mode : AccessMode.values()) {
                 partition.access(this, 2, mode);
-                var refused = assertInstanceOf(Message.Failed.class, sent.getLast());
-                assertEquals(2, refused.request());
-                assertEquals(ErrorCode.STORAGE, refused.code());
+                assertEquals(ErrorCode.STORAGE, fault(sent.getLast(), 2));
             }
             partition.gone(this);
         } finally {
             partition.close();
         }
-    }
-
-    private static ErrorCode fault(Message message, int request) {
-        var failed = assertInstanceOf(Message.Failed.class, message);
-        assertEquals(request, failed.request());
-        return failed.code();
     }
 
     @Test
@@ -275,11 +277,8 @@ class PartitionTest implements Peer {
         });
         try {
             var other = new Other();
-            partition.access(this, 1, AccessMode.SHARED);
-            partition.access(other, 1, AccessMode.SHARED);
-            partition.produce(other, 2, record());
-            // It does not fit, and the next segment needs memory of its own.
-            partition.produce(other, 3, record());
+            // The next segment needs memory of its own.
+            shareAndFill(partition, other);
             assertEquals(List.of(1), granted(sent));
             assertEquals(ErrorCode.NO_MEMORY, fault(sent.getLast(), Message.UNASKED));
             assertInstanceOf(Message.Sealed.class, sent.get(sent.size() - 2));
