@@ -96,7 +96,7 @@ class RegressionTest {
         /** Seen: 1.13. */
         SOCKET_MESSAGES(Work.THROUGHPUT, 16, SOCKET, EPOLL, 0.7),
         /**
-         * Seen: 4.7 to 5.2, and 0.99 to 1.7 where the two loops did not find out that both have to look for messages: executors have
+         * Seen: 4.4 to 5.2, and 0.99 to 1.7 where the two loops did not find out that both have to look for messages: executors have
          * the same processors, and one loop alone gains nothing by it.
          */
         STREAMS_WITH_EXECUTORS(Work.GRPC_STREAM, 100, SHM, EPOLL, 2.2),
