@@ -42,6 +42,7 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
     private Channel channel;
     private EventLoop loop;
     private LoopTurn turn;
+    private WakeModeration moderation;
     private FrameReader reader;
     private Reassembly reassembly;
     private Peer peer;
@@ -97,6 +98,10 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
 
     LoopTurn turn() {
         return turn;
+    }
+
+    WakeModeration moderation() {
+        return moderation;
     }
 
     Peer peer() {
@@ -216,6 +221,7 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         }
         limit.cancel(false);
         peer = node.peer(hello.node());
+        moderation = new WakeModeration(loop, peer::drain);
         state = State.READY;
         reader.trust();
         node.opened(this);
@@ -490,6 +496,8 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
             boolean inOrder = (before == State.LEFT || before == State.LEAVING) && failure == null;
             node.closed(this, inOrder);
             peer.lost(this, failure, inOrder);
+            // Nothing is sent over it from here on.
+            moderation.end();
         }
         context.fireChannelInactive();
     }

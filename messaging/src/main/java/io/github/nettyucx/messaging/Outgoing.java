@@ -43,6 +43,7 @@ final class Outgoing implements Ring.Span {
     private final Spans spans;
     private final int maxFrame;
     private final int maxBegun;
+    private final int napBytes;
     private final AtomicLong fragmented = new AtomicLong();
     /** Messages in fragments of threads that have not ended. */
     private final AtomicInteger begun = new AtomicInteger();
@@ -54,6 +55,8 @@ final class Outgoing implements Ring.Span {
     private Channel channel;
     private LoopCounters counters;
     private long turnBytes;
+    /** That have been taken since the ring was found empty. */
+    private int turnFrames;
 
     Outgoing(Peer peer, Node node) {
         this.peer = peer;
@@ -62,6 +65,7 @@ final class Outgoing implements Ring.Span {
         overflow = new Overflow(peer, node, ring);
         maxFrame = Math.min(ring.maxFrame(), Fragments.LIMIT);
         maxBegun = Math.min(MAX_BEGUN, Reassembly.MAX_MESSAGES - node.loops());
+        napBytes = Math.min(WakeModeration.NAP_BYTES, ring.capacity() / 4);
         spans = new Spans(ring, peer::drainSoon);
     }
 
@@ -332,7 +336,7 @@ final class Outgoing implements Ring.Span {
 
     /** What has become of a {@link #send}. */
     enum Sent {
-        /** The producer of the next frame wakes the loop. */
+        /** The producer of the next frame wakes the loop, or of a later one if it naps. */
         ASLEEP,
         /** There is more to do at once. */
         MORE,
@@ -363,10 +367,11 @@ final class Outgoing implements Ring.Span {
     /**
      * Writes what there is to a channel.
      *
-     * @param counts of the channel's loop
-     * @param last   whether to stop when no message is in the middle, and to begin none
+     * @param counts     of the channel's loop
+     * @param moderation of the connection
+     * @param last       whether to stop when no message is in the middle, and to begin none
      */
-    Sent send(Channel to, LoopCounters counts, boolean last) {
+    Sent send(Channel to, LoopCounters counts, WakeModeration moderation, boolean last) {
         channel = to;
         counters = counts;
         turnBytes = 0;
@@ -383,7 +388,7 @@ final class Outgoing implements Ring.Span {
             counts.flushed();
             to.flush();
         }
-        return rest(free, !last);
+        return rest(free, !last, moderation);
     }
 
     /** Takes what there is, and sends it nowhere. */
@@ -394,18 +399,27 @@ final class Outgoing implements Ring.Span {
             overflow.move(true);
             free = spans.next() != null;
         } while (free && ring.take(ring.capacity(), this));
-        return rest(free, true);
+        return rest(free, true, null);
     }
 
-    private Sent rest(boolean free, boolean begins) {
+    private Sent rest(boolean free, boolean begins, WakeModeration moderation) {
         if (!free && !spans.areThere()) {
             return Sent.WAITING;
         }
+        if (ring.hasCommitted()) {
+            return Sent.MORE;
+        }
         if (overflow.isWaiting(begins)) {
             // Until the channel has sent something, if that is what keeps the ring full.
-            return ring.hasCommitted() || !spans.tellWhenFree() ? Sent.MORE : Sent.WAITING;
+            if (spans.tellWhenFree()) {
+                return Sent.WAITING;
+            }
+            // Or until a thread commits what it is writing: what waits would be sent behind it.
+            return ring.tail() != ring.taken() && ring.sleep() ? Sent.ASLEEP : Sent.MORE;
         }
-        return !ring.hasCommitted() && ring.sleep() && !overflow.isWaiting(begins) ? Sent.ASLEEP : Sent.MORE;
+        boolean naps = moderation != null && moderation.naps(turnFrames);
+        turnFrames = 0;
+        return (naps ? ring.nap(napBytes) : ring.sleep()) && !overflow.isWaiting(begins) ? Sent.ASLEEP : Sent.MORE;
     }
 
     @Override
@@ -415,6 +429,7 @@ final class Outgoing implements Ring.Span {
             return;
         }
         turnBytes += length;
+        turnFrames += frames;
         counters.sent(frames, bytes);
         channel.write(spans.begin(offset, bytes, position + length), channel.voidPromise());
     }

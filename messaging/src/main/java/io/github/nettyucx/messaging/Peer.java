@@ -243,7 +243,8 @@ public final class Peer {
             Outgoing.Sent sent;
             draining = true;
             try {
-                sent = outgoing.send(connection.channel(), connection.turn().counters(), connection.isLeaving());
+                sent = outgoing.send(connection.channel(), connection.turn().counters(), connection.moderation(),
+                        connection.isLeaving());
             } finally {
                 draining = false;
             }

@@ -15,7 +15,9 @@ import java.nio.ByteOrder;
  * writing the frame's length. The consumer takes what is committed and contiguous, and gives it back in the same order
  * when it has been sent. Positions are bytes since the ring was made; they only grow.
  * <p>
- * The consumer is asleep or awake. The producer that commits to a ring whose consumer is asleep is told to wake it, once.
+ * The consumer is asleep or awake, or naps. The producer that commits to a ring whose consumer is asleep is told to wake it,
+ * once. Of one that naps, and looks again by itself, that is so when a frame is not just a {@link Frame#MESSAGE}, or when
+ * there is much to take.
  * <p>
  * A frame that does not fit before the end of the memory begins at its start; a {@link Frame#PAD} fills the rest.
  */
@@ -34,6 +36,7 @@ final class Ring {
     private static final VarHandle LONG = handle(ValueLayout.JAVA_LONG);
     /** Added to the tail of a ring that has been closed: no reservation succeeds any more. */
     private static final long CLOSED_TAIL = 1L << 62;
+    // The state of the consumer. It naps with any other, the position up to which messages do not wake it: a multiple of 8.
     private static final long ASLEEP = 0;
     private static final long AWAKE = 1;
     /** Two cache lines, because processors fetch them in pairs. */
@@ -174,8 +177,20 @@ final class Ring {
         INT.set(memory, offset + 4L, Frame.head(kind, type));
         // Before we look whether the consumer is asleep; it looks at us after it has said so.
         INT.setVolatile(memory, (long) offset, length);
-        return (long) LONG.getVolatile(memory, stateWord) == ASLEEP
-                && LONG.compareAndSet(memory, stateWord, ASLEEP, AWAKE);
+        return (long) LONG.getVolatile(memory, stateWord) != AWAKE && wake(kind == Frame.MESSAGE, position + length);
+    }
+
+    /** @param canWait whether a consumer that naps is not woken for what ends at that position, if it does so soon enough */
+    private boolean wake(boolean canWait, long end) {
+        for (;;) {
+            long state = (long) LONG.getVolatile(memory, stateWord);
+            if (state == AWAKE || state != ASLEEP && canWait && end < state) {
+                return false;
+            }
+            if (LONG.compareAndSet(memory, stateWord, state, AWAKE)) {
+                return true;
+            }
+        }
     }
 
     /** Threads that wait for room. */
@@ -284,13 +299,31 @@ final class Ring {
      * @return whether it does; otherwise there is something to take, or a producer is about to wake it
      */
     boolean sleep() {
-        LONG.setVolatile(memory, stateWord, ASLEEP);
-        return !hasCommitted() || !LONG.compareAndSet(memory, stateWord, ASLEEP, AWAKE);
+        return rest(ASLEEP);
     }
 
-    /** Takes over the waking of the consumer: whether it was asleep. */
+    /**
+     * The same of a consumer that will look again by itself, soon.
+     *
+     * @param bytes messages of fewer bytes do not wake it; a multiple of 8, more than 0, less than the capacity
+     */
+    boolean nap(int bytes) {
+        return rest(taken + bytes);
+    }
+
+    private boolean rest(long state) {
+        LONG.setVolatile(memory, stateWord, state);
+        return !hasCommitted() || !LONG.compareAndSet(memory, stateWord, state, AWAKE);
+    }
+
+    /** Whether the consumer naps. Any thread may call. */
+    boolean naps() {
+        return (long) LONG.getVolatile(memory, stateWord) > AWAKE;
+    }
+
+    /** Takes over the waking of the consumer: whether it was asleep, or napped. */
     boolean wake() {
-        return LONG.compareAndSet(memory, stateWord, ASLEEP, AWAKE);
+        return wake(false, 0);
     }
 
     /** Any thread may call. */

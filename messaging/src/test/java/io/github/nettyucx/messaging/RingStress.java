@@ -37,12 +37,16 @@ final class RingStress {
 
         /** @return whether the consumer has to be woken, as 1; -1 if there was no room */
         final int put(long value) {
+            return put(Frame.MESSAGE, value);
+        }
+
+        final int put(int kind, long value) {
             long position = ring.reserve(FRAME);
             if (position < 0) {
                 return -1;
             }
             ring.memory().set(ValueLayout.JAVA_LONG, ring.offset(position) + 8L, value);
-            return ring.commit(position, FRAME, Frame.MESSAGE, 1) ? 1 : 0;
+            return ring.commit(position, FRAME, kind, 1) ? 1 : 0;
         }
 
         /** The values of the frames that are there, as digits. */
@@ -158,6 +162,35 @@ final class RingStress {
         @Arbiter
         public void seen(III_Result result) {
             // Who is awake by himself has something to take; so has who is woken.
+            result.r3 = result.r1 == 0 && ring.hasCommitted() ? 1 : 0;
+        }
+    }
+
+    /** The consumer naps, for another time, while a producer commits what cannot wait. */
+    @JCStressTest
+    @Outcome(id = {"1, 0, 0", "0, 1, 1"}, expect = Expect.ACCEPTABLE,
+            desc = "It is woken, or has seen the frame and stays awake.")
+    @Outcome(id = {"1, 1, 0"}, expect = Expect.ACCEPTABLE, desc = "It napped, and is woken.")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "A request with nobody who takes it.")
+    @State
+    public static class NoRequestWaitsForANap extends Small {
+
+        public NoRequestWaitsForANap() {
+            ring.nap(24);
+        }
+
+        @Actor
+        public void producer(III_Result result) {
+            result.r1 = put(Frame.REQUEST, 1);
+        }
+
+        @Actor
+        public void consumer(III_Result result) {
+            result.r2 = ring.nap(16) ? 0 : 1;
+        }
+
+        @Arbiter
+        public void seen(III_Result result) {
             result.r3 = result.r1 == 0 && ring.hasCommitted() ? 1 : 0;
         }
     }

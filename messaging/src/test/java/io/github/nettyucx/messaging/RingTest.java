@@ -130,6 +130,54 @@ class RingTest {
         assertTrue(ring.commit(ring.reserve(8), 8, Frame.MESSAGE, 1));
     }
 
+    private boolean commitOne(int length, int kind) {
+        return ring.commit(ring.reserve(length), length, kind, 1);
+    }
+
+    @Test
+    void aConsumerThatNapsIsWokenWhenThereIsMuchToTakeAndOnce() {
+        ring.wake();
+        assertTrue(ring.nap(64));
+        assertFalse(commitOne(24, Frame.MESSAGE));
+        assertFalse(commitOne(32, Frame.MESSAGE), "56 bytes");
+        assertTrue(commitOne(8, Frame.MESSAGE), "64 bytes");
+        assertFalse(commitOne(8, Frame.MESSAGE), "it is awake");
+        assertFalse(ring.nap(64), "there is something to take");
+        assertFalse(commitOne(64, Frame.MESSAGE), "it is awake still");
+    }
+
+    @Test
+    void whatIsNotJustAMessageWakesAConsumerThatNaps() {
+        for (int kind : new int[] {Frame.REQUEST, Frame.RESPONSE, Frame.FAILURE, Frame.FRAGMENT, Frame.FRAGMENT_ABORTED,
+                Frame.SKIP}) {
+            take(ring, CAPACITY);
+            ring.free(ring.taken());
+            assertTrue(ring.nap(512));
+            assertTrue(commitOne(24, kind), "kind " + kind);
+        }
+    }
+
+    @Test
+    void aNapBehindManyFramesIsAsLong() {
+        for (int i = 0; i < 1000; i++) {
+            put(24);
+            take(ring, CAPACITY);
+            ring.free(ring.taken());
+        }
+        ring.nap(48);
+        assertFalse(commitOne(24, Frame.MESSAGE));
+        assertTrue(commitOne(24, Frame.MESSAGE));
+    }
+
+    @Test
+    void whoTakesOverTheWakingDoesSoForOneThatNaps() {
+        assertTrue(ring.wake(), "asleep at first");
+        assertFalse(ring.wake());
+        ring.nap(64);
+        assertTrue(ring.wake());
+        assertFalse(commitOne(64, Frame.MESSAGE));
+    }
+
     @Test
     void nothingIsReservedInAClosedRing() {
         long position = ring.reserve(8);

@@ -2,19 +2,29 @@
 package io.github.nettyucx.vertx;
 
 import io.github.nettyucx.channel.Ucx;
+import io.github.nettyucx.channel.UcxChannelOption;
 import io.github.nettyucx.channel.UcxDatagramChannel;
 import io.github.nettyucx.channel.UcxEventLoopGroup;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.github.nettyucx.channel.UcxWaitStrategy;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFactory;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.socket.DatagramChannel;
+import io.netty.channel.socket.DatagramChannelConfig;
 import io.netty.channel.socket.InternetProtocolFamily;
+import io.vertx.core.datagram.DatagramSocketOptions;
+import io.vertx.core.net.ClientOptionsBase;
+import io.vertx.core.net.NetServerOptions;
 
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.util.Objects;
 import java.util.concurrent.ThreadFactory;
@@ -33,6 +43,9 @@ import java.util.concurrent.ThreadFactory;
  * One object may serve any number of instances. Any thread may call.
  */
 public final class UcxTransport implements io.vertx.core.transport.Transport, io.vertx.core.spi.transport.Transport {
+
+    /** The transport knows it by the last part of its name. */
+    private static final ChannelOption<Integer> USER_TIMEOUT = ChannelOption.valueOf(UcxTransport.class, "TCP_USER_TIMEOUT");
 
     private final UcxWaitStrategy waitStrategy;
 
@@ -127,6 +140,52 @@ public final class UcxTransport implements io.vertx.core.transport.Transport, io
     public DatagramChannel datagramChannel(InternetProtocolFamily family) {
         return new UcxDatagramChannel(family == InternetProtocolFamily.IPv6
                 ? StandardProtocolFamily.INET6 : StandardProtocolFamily.INET);
+    }
+
+    /** Multicast options count as over NIO, and {@code reusePort} as over epoll. */
+    @Override
+    public void configure(DatagramChannel channel, DatagramSocketOptions options) {
+        DatagramChannelConfig config = channel.config();
+        config.setOption(UcxChannelOption.SO_REUSEPORT, options.isReusePort());
+        io.vertx.core.spi.transport.Transport.super.configure(channel, options);
+        config.setLoopbackModeDisabled(options.isLoopbackModeDisabled());
+        if (options.getMulticastTimeToLive() != DatagramSocketOptions.DEFAULT_MULTICAST_TIME_TO_LIVE) {
+            config.setTimeToLive(options.getMulticastTimeToLive());
+        }
+        if (options.getMulticastNetworkInterface() != null) {
+            config.setNetworkInterface(networkInterface(options.getMulticastNetworkInterface()));
+        }
+    }
+
+    private static NetworkInterface networkInterface(String name) {
+        try {
+            NetworkInterface found = NetworkInterface.getByName(name);
+            if (found != null) {
+                return found;
+            }
+        } catch (SocketException e) {
+            throw new IllegalArgumentException("cannot look for the network interface " + name, e);
+        }
+        throw new IllegalArgumentException("there is no network interface " + name + " (multicastNetworkInterface)");
+    }
+
+    /** {@code tcpFastOpen}, {@code tcpCork} and {@code tcpQuickAck} have no effect. */
+    @Override
+    public void configure(ClientOptionsBase options, int connectTimeout, boolean domainSocket, Bootstrap bootstrap) {
+        if (options.getTcpUserTimeout() > 0) {
+            bootstrap.option(USER_TIMEOUT, options.getTcpUserTimeout());
+        }
+        io.vertx.core.spi.transport.Transport.super.configure(options, connectTimeout, domainSocket, bootstrap);
+    }
+
+    /** The same. {@code reusePort} counts as over epoll. */
+    @Override
+    public void configure(NetServerOptions options, boolean domainSocket, ServerBootstrap bootstrap) {
+        bootstrap.option(UcxChannelOption.SO_REUSEPORT, options.isReusePort());
+        if (options.getTcpUserTimeout() > 0) {
+            bootstrap.childOption(USER_TIMEOUT, options.getTcpUserTimeout());
+        }
+        io.vertx.core.spi.transport.Transport.super.configure(options, domainSocket, bootstrap);
     }
 
     @Override

@@ -210,6 +210,11 @@ public final class IoDriver {
         return slept ? wokenNanos : calledNanos;
     }
 
+    /** Whether the last {@link #run} has slept. */
+    public boolean hasSlept() {
+        return slept;
+    }
+
     /** Whether the last {@link #run} has seen that a task waits, or a timer is due, or could not look. */
     public boolean isPending() {
         return pending;

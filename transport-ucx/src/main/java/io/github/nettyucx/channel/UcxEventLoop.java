@@ -122,6 +122,14 @@ public class UcxEventLoop extends SingleThreadEventLoop {
         driver.rest();
     }
 
+    /**
+     * Whether the loop had found nothing to do and slept, just before the turn that it is in. Only for the loop's own thread.
+     */
+    public boolean hasSlept() {
+        assert inEventLoop();
+        return driver.hasSlept();
+    }
+
     @Override
     public int registeredChannels() {
         return driver.channelCount();

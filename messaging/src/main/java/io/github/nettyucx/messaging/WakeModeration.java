@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.messaging;
+
+import io.github.nettyucx.channel.UcxEventLoop;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Decides when messages of threads do not wake the loop of a connection at once, as a network adapter moderates its
+ * interrupts.
+ * <p>
+ * A thread may have the loop's processor. Then the loop takes it from the thread for the first message, finds this one alone,
+ * sleeps, and is woken by the next one: each message costs a sleep. When that has been so often enough, the loop naps:
+ * messages wake it when there is much to take, and else it looks by itself a moment later. It goes on like that for as long
+ * as it finds more than a few each time. Each time that it does not, it takes longer until it naps again.
+ * <p>
+ * Only loops of this project's own kind nap: others do not say whether they have slept, or have no timers that are fine enough.
+ * Only for the loop's own thread.
+ */
+final class WakeModeration {
+
+    /** So many bytes of messages wake a loop that naps, or as many as a quarter of the ring has. */
+    static final int NAP_BYTES = 256 * 1024;
+    private static final long NAP_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+    /** A sleep has brought too little if it was no more messages than that. */
+    private static final int FEW = 2;
+    /** So often in a row it has to have brought too little, from the first time to the last; it doubles. */
+    static final int FIRST_PATIENCE = 64;
+    static final int LAST_PATIENCE = 4096;
+    /** After so many naps it is judged whether they are worth it, and they are if each has brought so many messages. */
+    static final int ROUND = 8;
+    static final int WORTH = 4;
+
+    /** {@code null} if it never naps. */
+    private final UcxEventLoop loop;
+    private final Runnable drain;
+    /** Looks, for as long as the loop naps again and again; {@code null} if it does not. One for many naps costs them nothing. */
+    private ScheduledFuture<?> looks;
+    private int few;
+    private int patience = FIRST_PATIENCE;
+    private boolean napping;
+    private int naps;
+    private int gathered;
+
+    /** @param drain is run on the loop when it looks by itself */
+    WakeModeration(EventLoop loop, Runnable drain) {
+        this.loop = loop instanceof UcxEventLoop ucx ? ucx : null;
+        this.drain = drain;
+    }
+
+    /**
+     * The ring is empty, and the loop has nothing more to send.
+     *
+     * @param messages how many it has sent since it was so the last time
+     * @return whether it should nap, and not sleep: the ring is looked at again by itself
+     */
+    boolean naps(int messages) {
+        if (loop == null || !naps(messages, loop.hasSlept())) {
+            end();
+            return false;
+        }
+        if (looks == null) {
+            looks = loop.scheduleWithFixedDelay(drain, NAP_NANOS, NAP_NANOS, TimeUnit.NANOSECONDS);
+        }
+        // Nor does it look for work before: the thread may have no processor but the loop's.
+        loop.rest();
+        return true;
+    }
+
+    /** It is looked at by itself no more. */
+    void end() {
+        if (looks != null) {
+            looks.cancel(false);
+            looks = null;
+        }
+    }
+
+    /** @param slept whether the loop had slept just before */
+    boolean naps(int messages, boolean slept) {
+        if (napping) {
+            gathered += messages;
+            if (++naps == ROUND) {
+                napping = gathered >= ROUND * WORTH;
+                patience = napping ? FIRST_PATIENCE : Math.min(LAST_PATIENCE, 2 * patience);
+                naps = 0;
+                gathered = 0;
+            }
+        } else if (messages > FEW || !slept) {
+            few = 0;
+        } else if (messages > 0 && ++few == patience) {
+            few = 0;
+            napping = true;
+        }
+        return napping;
+    }
+}

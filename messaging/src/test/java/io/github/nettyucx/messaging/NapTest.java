@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.nettyucx.messaging;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A loop that naps, see {@link WakeModeration}, with all that belongs to it. */
+@Timeout(120)
+class NapTest {
+
+    private static final MessageType<ByteBuf> BYTES = new MessageType<>(1, ByteBufCodec.INSTANCE);
+    /** It looks some times, 50 µs apart, and then sleeps. The test's thread may not have a processor in that time. */
+    private static final int TRIES = 100;
+
+    /** Naps from its next message on, as if it had been woken for each before. */
+    private static void makeDrowsy(Connection connection) throws Exception {
+        connection.loop().submit(() -> {
+            for (int i = 0; i < 2 * WakeModeration.LAST_PATIENCE && !connection.moderation().naps(1, true); i++) {
+                // Until it naps.
+            }
+        }).get();
+    }
+
+    @Test
+    void whatIsSentToALoopThatNapsArrivesAlthoughItWakesNobodyAndThenTheLoopSleeps() throws Exception {
+        var received = new AtomicInteger();
+        try (var nodes = new TestTransport.Nodes(TestTransport.UCX)) {
+            Node one = nodes.start(1);
+            nodes.start(2).onMessage(BYTES, (from, message) -> received.incrementAndGet());
+            Peer peer = one.peer(2);
+            Ring ring = peer.outgoing().ring();
+            peer.send(BYTES, Unpooled.EMPTY_BUFFER);
+            MessagesTest.await("connected", () -> received.get() == 1);
+            int sent = 1;
+            int slept = 0;
+            for (int i = 0; i < TRIES; i++) {
+                makeDrowsy(peer.connections().getFirst());
+                peer.send(BYTES, Unpooled.EMPTY_BUFFER);
+                sent++;
+                long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(100);
+                while (!ring.naps() && System.nanoTime() < end) {
+                    Thread.onSpinWait();
+                }
+                long before = one.metrics().wakeups();
+                boolean naps = ring.naps();
+                peer.send(BYTES, Unpooled.EMPTY_BUFFER);
+                sent++;
+                slept += naps && one.metrics().wakeups() == before ? 1 : 0;
+                int all = sent;
+                MessagesTest.await("all messages", () -> received.get() == all);
+                MessagesTest.await("the nap ends", () -> !ring.naps());
+            }
+            System.out.println("Messages that came to a loop that napped, and woke nobody: " + slept + " of " + TRIES);
+            assertTrue(slept > TRIES / 10, () -> "it does not nap");
+        }
+    }
+}
