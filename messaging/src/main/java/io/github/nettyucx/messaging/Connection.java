@@ -496,8 +496,6 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
             boolean inOrder = (before == State.LEFT || before == State.LEAVING) && failure == null;
             node.closed(this, inOrder);
             peer.lost(this, failure, inOrder);
-            // Nothing is sent over it from here on.
-            moderation.end();
         }
         context.fireChannelInactive();
     }

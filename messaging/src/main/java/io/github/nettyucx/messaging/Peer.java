@@ -417,6 +417,7 @@ public final class Peer {
     synchronized void abandon(Connection connection) {
         if (current == connection) {
             connection.sendsUpTo(outgoing.taken());
+            connection.moderation().end();
             current = null;
             outgoing.released();
             connections.forEach(this::use);

@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
  * Decides when messages of threads do not wake the loop of a connection at once, as a network adapter moderates its
  * interrupts.
  * <p>
- * A thread may have the loop's processor. Then the loop takes it from the thread for the first message, finds this one alone,
- * sleeps, and is woken by the next one: each message costs a sleep. When that has been so often enough, the loop naps:
+ * A thread may have the loop's processor. Then the loop takes it from the thread for the first message, finds this one alone
+ * or one more, sleeps, and is woken by the next one: every message or two costs a sleep. When that has been so often enough, the loop naps:
  * messages wake it when there is much to take, and else it looks by itself a moment later. It goes on like that for as long
  * as it finds more than a few each time. Each time that it does not, it takes longer until it naps again.
  * <p>
@@ -69,7 +69,12 @@ final class WakeModeration {
         return true;
     }
 
-    /** It is looked at by itself no more. */
+    /** Whether the ring is looked at by itself. */
+    boolean looks() {
+        return looks != null;
+    }
+
+    /** It is looked at by itself no more: the loop does not nap, or nothing is sent over the connection any more. */
     void end() {
         if (looks != null) {
             looks.cancel(false);

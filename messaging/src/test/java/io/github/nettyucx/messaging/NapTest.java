@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Timeout;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A loop that naps, see {@link WakeModeration}, with all that belongs to it. */
@@ -59,6 +60,27 @@ class NapTest {
             }
             System.out.println("Messages that came to a loop that napped, and woke nobody: " + slept + " of " + TRIES);
             assertTrue(slept > TRIES / 10, () -> "it does not nap");
+        }
+    }
+
+    /** Its end may take seconds, and the loop would look every 50 µs until then. */
+    @Test
+    void aConnectionThatIsBeingClosedIsNotLookedAt() throws Exception {
+        try (var nodes = new TestTransport.Nodes(TestTransport.UCX)) {
+            Node one = nodes.start(1);
+            var received = new AtomicInteger();
+            nodes.start(2).onMessage(BYTES, (from, message) -> received.incrementAndGet());
+            Peer peer = one.peer(2);
+            peer.send(BYTES, Unpooled.EMPTY_BUFFER);
+            MessagesTest.await("connected", () -> received.get() == 1);
+            Connection connection = peer.connections().getFirst();
+            makeDrowsy(connection);
+            connection.loop().submit(() -> {
+                assertTrue(connection.moderation().naps(1));
+                assertTrue(connection.moderation().looks());
+                connection.leave();
+                assertFalse(connection.moderation().looks());
+            }).get();
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.vertx;
 
+import io.github.nettyucx.channel.UcxSocketChannel;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.ChannelOption;
@@ -106,9 +107,18 @@ class OptionsTest {
         channel.unsafe().closeForcibly();
     }
 
+    /** @return {@code null} if there is none; what is there the transport's channels know */
+    @SuppressWarnings("unchecked")
     private static Object userTimeout(Map<ChannelOption<?>, Object> options) {
-        return options.entrySet().stream().filter(option -> option.getKey().name().endsWith(ANY_USER_TIMEOUT))
-                .map(Map.Entry::getValue).findFirst().orElse(null);
+        for (var option : options.entrySet()) {
+            if (option.getKey().name().endsWith(ANY_USER_TIMEOUT)) {
+                var channel = new UcxSocketChannel();
+                assertTrue(channel.config().setOption((ChannelOption<Object>) option.getKey(), option.getValue()));
+                channel.unsafe().closeForcibly();
+                return option.getValue();
+            }
+        }
+        return null;
     }
 
     @Test
