@@ -142,13 +142,15 @@ public final class UcxTransport implements io.vertx.core.transport.Transport, io
                 ? StandardProtocolFamily.INET6 : StandardProtocolFamily.INET);
     }
 
-    /** Multicast options count as over NIO, and {@code reusePort} as over epoll. */
+    /**
+     * Options count as over epoll, and the time to live and the interface of multicast as over NIO. A host hears its own
+     * multicast, as it does by default over both, whatever {@code loopbackModeDisabled} says.
+     */
     @Override
     public void configure(DatagramChannel channel, DatagramSocketOptions options) {
         DatagramChannelConfig config = channel.config();
         config.setOption(UcxChannelOption.SO_REUSEPORT, options.isReusePort());
         io.vertx.core.spi.transport.Transport.super.configure(channel, options);
-        config.setLoopbackModeDisabled(options.isLoopbackModeDisabled());
         if (options.getMulticastTimeToLive() != DatagramSocketOptions.DEFAULT_MULTICAST_TIME_TO_LIVE) {
             config.setTimeToLive(options.getMulticastTimeToLive());
         }

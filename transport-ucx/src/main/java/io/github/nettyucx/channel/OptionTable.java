@@ -4,6 +4,7 @@ package io.github.nettyucx.channel;
 import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelOption;
 
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.BiConsumer;
@@ -17,17 +18,22 @@ final class OptionTable<C extends ChannelConfig> {
     }
 
     private final Map<ChannelOption<?>, Entry<C, ?>> entries = new LinkedHashMap<>();
+    /** The JDK's options have the names of Netty's, and are others each time that Netty's NIO is asked for one. */
+    private final Map<String, Entry<C, ?>> byName = new HashMap<>();
 
     /** Has the option stand for these methods. */
     <T> OptionTable<C> with(ChannelOption<T> option, Function<C, T> getter, BiConsumer<C, T> setter) {
-        entries.put(option, new Entry<>(getter, setter));
+        Entry<C, T> entry = new Entry<>(getter, setter);
+        entries.put(option, entry);
+        byName.put(option.name(), entry);
         return this;
     }
 
     /** @return {@code null} if there is no such option */
     @SuppressWarnings("unchecked")
     <T> Entry<C, T> entry(ChannelOption<T> option) {
-        return (Entry<C, T>) entries.get(option);
+        Entry<C, ?> entry = entries.get(option);
+        return (Entry<C, T>) (entry != null ? entry : byName.get(option.name()));
     }
 
     /** Those whose values are told. */

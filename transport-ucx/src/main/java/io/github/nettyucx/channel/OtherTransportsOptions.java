@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.socket.SocketSetting;
+import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelOption;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
+import java.io.IOException;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -18,6 +21,7 @@ final class OtherTransportsOptions {
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(OtherTransportsOptions.class);
 
+    private static final int UNSET = -1;
     private static final String REUSE_PORT = "SO_REUSEPORT";
     private static final Map<String, Numeric> OF_CONNECTIONS = Map.of(
             "TCP_KEEPIDLE", new Numeric(SocketSetting.KEEP_IDLE_SECONDS, 1, 32767),
@@ -46,6 +50,19 @@ final class OtherTransportsOptions {
             }
             options.set(setting, value);
         }
+
+        /** What was set, or what any socket is born with. */
+        int get(SocketOptions options) {
+            int set = options.get(setting, UNSET);
+            if (set != UNSET) {
+                return set;
+            }
+            try (KernelSocket example = KernelSocket.stream(false)) {
+                return example.get(setting);
+            } catch (IOException e) {
+                throw new ChannelException(e);
+            }
+        }
     }
 
     /** @return whether the option is one of those */
@@ -69,6 +86,15 @@ final class OtherTransportsOptions {
             return true;
         }
         return isReusePort(option) || hasNoEffect(option);
+    }
+
+    /** What a connection has of those that {@link #setOnConnection} knows; {@code null} of what has no effect. */
+    static Object ofConnection(SocketOptions options, ChannelOption<?> option) {
+        Numeric known = OF_CONNECTIONS.get(shortName(option));
+        if (known != null) {
+            return known.get(options);
+        }
+        return isReusePort(option) ? false : null;
     }
 
     /** Of datagrams too. @return whether the option is known to mean nothing here, which is told once */

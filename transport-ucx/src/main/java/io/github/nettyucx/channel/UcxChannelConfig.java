@@ -33,15 +33,23 @@ abstract class UcxChannelConfig<C extends ChannelConfig> extends DefaultChannelC
     /** @return whether the option is known from other transports, and has been set or means nothing here */
     abstract boolean setOther(ChannelOption<?> option, Object value);
 
+    /** The value of such an option, or {@code null} if it is not known, or means nothing here. */
+    abstract Object getOther(ChannelOption<?> option);
+
     @Override
     public Map<ChannelOption<?>, Object> getOptions() {
         return getOptions(super.getOptions(), table().told());
     }
 
     @Override
+    @SuppressWarnings("unchecked")
     public <T> T getOption(ChannelOption<T> option) {
         OptionTable.Entry<C, T> entry = table().entry(option);
-        return entry == null || entry.getter() == null ? super.getOption(option) : entry.getter().apply(typed(this));
+        if (entry != null && entry.getter() != null) {
+            return entry.getter().apply(typed(this));
+        }
+        T value = super.getOption(option);
+        return value != null ? value : (T) getOther(option);
     }
 
     @Override

@@ -32,6 +32,8 @@ final class UcxDatagramChannelConfig extends UcxChannelConfig<DatagramChannelCon
     /** Of the buffers that datagrams are received into, in bytes, unless the application says otherwise. */
     private static final int DATAGRAM_SIZE = 2048;
     private static final int MAX_BYTE = 255;
+    /** The JDK's option, the contrary of Netty's. */
+    private static final String MULTICAST_LOOP = "IP_MULTICAST_LOOP";
     /** What the kernel reports of a buffer, in terms of what was asked for. */
     private static final int KERNEL_OVERHEAD = 2;
 
@@ -76,7 +78,19 @@ final class UcxDatagramChannelConfig extends UcxChannelConfig<DatagramChannelCon
             change(SocketSetting.REUSE_PORT, (Boolean) value ? 1 : 0);
             return true;
         }
+        if (option.name().equals(MULTICAST_LOOP)) {
+            setLoopbackModeDisabled(!(Boolean) value);
+            return true;
+        }
         return OtherTransportsOptions.hasNoEffect(option);
+    }
+
+    @Override
+    Object getOther(ChannelOption<?> option) {
+        if (OtherTransportsOptions.isReusePort(option)) {
+            return isSet(SocketSetting.REUSE_PORT);
+        }
+        return option.name().equals(MULTICAST_LOOP) ? !isLoopbackModeDisabled() : null;
     }
 
     // ------------------------------------------------------------------------------------------- the socket's options

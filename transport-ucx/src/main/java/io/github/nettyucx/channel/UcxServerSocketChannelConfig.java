@@ -59,6 +59,11 @@ public final class UcxServerSocketChannelConfig extends UcxChannelConfig<UcxServ
     }
 
     @Override
+    Object getOther(ChannelOption<?> option) {
+        return OtherTransportsOptions.isReusePort(option) ? isReusePort() : null;
+    }
+
+    @Override
     public int getBacklog() {
         return backlog;
     }

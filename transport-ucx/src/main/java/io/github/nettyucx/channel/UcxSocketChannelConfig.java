@@ -104,6 +104,11 @@ public final class UcxSocketChannelConfig extends UcxChannelConfig<UcxSocketChan
         return OtherTransportsOptions.setOnConnection(socketOptions, option, value);
     }
 
+    @Override
+    Object getOther(ChannelOption<?> option) {
+        return OtherTransportsOptions.ofConnection(socketOptions, option);
+    }
+
     /** The receive window in bytes; where the bytes go over the socket, also the kernel's buffer if it has been set. */
     @Override
     public int getReceiveBufferSize() {

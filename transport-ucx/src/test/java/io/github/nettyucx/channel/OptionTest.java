@@ -15,6 +15,7 @@ import org.junit.jupiter.api.function.Executable;
 
 import java.lang.reflect.Method;
 import java.net.SocketOption;
+import java.net.StandardSocketOptions;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -150,7 +151,36 @@ class OptionTest {
             assertEquals(17, socket.socketOptions().get(setting, -1), name);
             assertThrows(IllegalArgumentException.class, () -> socket.setOption(ofEpoll(name), -1), name);
             assertEquals(17, socket.socketOptions().get(setting, -1), name);
+            assertEquals(17, (Object) socket.getOption(ofEpoll(name)), name);
         });
+        assertEquals(true, server.getOption(ChannelOption.valueOf("io.netty.channel.epoll.EpollChannelOption#SO_REUSEPORT")));
+        // What nobody has set is the kernel's choice.
+        assertEquals(0, (Object) new UcxSocketChannel().config().getOption(ofEpoll("TCP_USER_TIMEOUT")));
+        int idle = (Integer) (Object) new UcxSocketChannel().config().getOption(ofEpoll("TCP_KEEPIDLE"));
+        assertTrue(idle > 0, () -> idle + " s");
+    }
+
+    /** {@link NioChannelOption} makes them anew each time. */
+    @Test
+    void theJdksOptionsAreThoseOfTheSameName() {
+        assertTrue(socket.setOption(NioChannelOption.of(StandardSocketOptions.SO_KEEPALIVE), true));
+        assertTrue(socket.isKeepAlive());
+        assertTrue(socket.setOption(NioChannelOption.of(StandardSocketOptions.TCP_NODELAY), false));
+        assertFalse(socket.isTcpNoDelay());
+        assertTrue(socket.setOption(NioChannelOption.of(StandardSocketOptions.SO_RCVBUF), 64 * KIB));
+        assertEquals(64 * KIB, socket.getReceiveBufferSize());
+        assertEquals(64 * KIB, socket.getOption(NioChannelOption.of(StandardSocketOptions.SO_RCVBUF)));
+        assertTrue(server.setOption(NioChannelOption.of(StandardSocketOptions.SO_REUSEADDR), false));
+        assertFalse(server.isReuseAddress());
+
+        DatagramChannelConfig datagrams = new UcxDatagramChannel().config();
+        assertTrue(datagrams.setOption(NioChannelOption.of(StandardSocketOptions.SO_BROADCAST), true));
+        assertTrue(datagrams.isBroadcast());
+        assertTrue(datagrams.setOption(NioChannelOption.of(StandardSocketOptions.IP_MULTICAST_TTL), 7));
+        assertEquals(7, datagrams.getTimeToLive());
+        assertTrue(datagrams.setOption(NioChannelOption.of(StandardSocketOptions.IP_MULTICAST_LOOP), false));
+        assertTrue(datagrams.isLoopbackModeDisabled());
+        assertEquals(false, datagrams.getOption(NioChannelOption.of(StandardSocketOptions.IP_MULTICAST_LOOP)));
     }
 
     /** With these Lettuce, for one, has its connections watched. */
