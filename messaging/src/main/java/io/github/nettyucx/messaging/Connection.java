@@ -46,7 +46,8 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
     private FrameReader reader;
     private Reassembly reassembly;
     private Peer peer;
-    private Throwable failure;
+    /** Written on the loop. */
+    private volatile Throwable failure;
     private ScheduledFuture<?> limit;
     /** It is to be closed, when no message is in the middle. */
     private volatile boolean leaving;
@@ -123,7 +124,12 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
 
     /** Any thread may call. */
     boolean isUsable() {
-        return state == State.READY && sentUpTo < 0;
+        return state == State.READY && sentUpTo < 0 && failure == null;
+    }
+
+    /** Any thread may call. */
+    boolean hasFailed() {
+        return failure != null;
     }
 
     boolean isClosed() {
@@ -146,6 +152,11 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
     /** -1 if nothing has been sent over it. */
     long sentUpTo() {
         return sentUpTo;
+    }
+
+    /** Whether nothing is sent over it any more, and what was sent is not known to have arrived. */
+    boolean isUnacknowledged() {
+        return acknowledged < sentUpTo;
     }
 
     void used() {
@@ -288,17 +299,24 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
             }
             case Frame.FRAGMENT_ABORTED -> {
                 count(word);
-                reassembly.abort(buffer.getLongLE(begin));
+                reassembly.abort(value(buffer, begin, end));
             }
             case Frame.SKIP -> count(word);
             case Frame.PAD -> received += Frame.length(word);
             case Frame.HELLO -> hello(Hello.decode(buffer, begin, end));
-            case Frame.ACK -> acknowledged(buffer.getLongLE(begin));
+            case Frame.ACK -> acknowledged(value(buffer, begin, end));
             case Frame.GOODBYE -> goodbye();
             case Frame.BYE -> bye();
             default -> throw new IllegalArgumentException("a frame of kind " + kind
                     + ", which this version does not know");
         }
+    }
+
+    private static long value(ByteBuf buffer, int begin, int end) {
+        if (end - begin < Long.BYTES) {
+            throw new IllegalArgumentException("a frame of " + (end - begin) + " bytes (expected: " + Long.BYTES + ')');
+        }
+        return buffer.getLongLE(begin);
     }
 
     private void count(long word) {
@@ -443,6 +461,10 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
     }
 
     private void goodbye() {
+        if (isLastRead) {
+            // Each is answered, and a peer that reads no answers would have them kept.
+            throw new IllegalArgumentException("a second GOODBYE");
+        }
         isLastRead = true;
         if (state == State.READY) {
             leave();
@@ -467,6 +489,10 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
             loop.execute(() -> fail(cause));
         } else if (failure == null) {
             failure = cause;
+            if (peer != null) {
+                // The channel may take long to end, and would lose what it is given until then.
+                peer.failed(this);
+            }
             channel.close();
         }
     }

@@ -13,6 +13,7 @@ final class LoopTurn {
     private final List<Peer> waiting = new ArrayList<>();
     private final LoopCounters counters = new LoopCounters();
     private boolean reading;
+    private boolean ending;
 
     /** Any thread may read them. */
     LoopCounters counters() {
@@ -33,9 +34,19 @@ final class LoopTurn {
 
     void end() {
         reading = false;
-        for (int i = 0; i < waiting.size(); i++) {
-            waiting.get(i).drain();
+        ending = true;
+        try {
+            for (int i = 0; i < waiting.size(); i++) {
+                waiting.get(i).drain();
+            }
+        } finally {
+            ending = false;
+            waiting.clear();
         }
-        waiting.clear();
+    }
+
+    /** Whether what handlers have sent is going out. */
+    boolean isEnding() {
+        return ending;
     }
 }

@@ -205,7 +205,9 @@ public final class Node implements AutoCloseable {
         awaitAll(System.nanoTime() + GOODBYE_NANOS, connections::isEmpty);
         peers.values().forEach(Peer::end);
         if (ownsGroup) {
-            group.shutdownGracefully(0, GOODBYE_NANOS, TimeUnit.NANOSECONDS).awaitUninterruptibly();
+            // Not for ever: a listener may wait for the thread that closes.
+            group.shutdownGracefully(0, GOODBYE_NANOS, TimeUnit.NANOSECONDS)
+                    .awaitUninterruptibly(TimeUnit.NANOSECONDS.toMillis(settings.closeTimeoutNanos() + 2 * GOODBYE_NANOS));
         }
     }
 

@@ -163,7 +163,7 @@ public final class NodeBuilder {
         return this;
     }
 
-    /** How long a thread waits for room in a ring; 30 s by default. */
+    /** How long a thread waits for room in a ring, for each part of a message in parts; 30 s by default. */
     public NodeBuilder sendTimeout(Duration timeout) {
         sendTimeout = positive("sendTimeout", timeout);
         return this;
@@ -187,7 +187,10 @@ public final class NodeBuilder {
         return this;
     }
 
-    /** How many requests may be without an answer at the same time: a power of two up to 1,048,576; 16,384 by default. */
+    /**
+     * How many requests may be without an answer at the same time: a power of two up to 1,048,576; 16,384 by default. One
+     * more fails with a {@link MessagingException}.
+     */
     public NodeBuilder maxRequests(int number) {
         inRange("maxRequests", number, 1, 1 << 20);
         if (Integer.bitCount(number) != 1) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.messaging;
 
-/** Is told what happens beside messages; on an event loop, so it must not block. */
+/**
+ * Is told what happens beside messages; on an event loop, so it must not block. {@link #failed} is called where the failure
+ * is: also on threads of the node's executor, on one that sends, and on the one that closes the node, at the same time.
+ */
 public interface NodeListener {
 
     /**

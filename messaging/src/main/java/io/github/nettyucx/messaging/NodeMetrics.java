@@ -7,11 +7,11 @@ package io.github.nettyucx.messaging;
  * @param framesSent        given to channels: messages, requests, responses and parts of large ones
  * @param bytesSent         of these, with their headers
  * @param framesReceived    the same of others
- * @param bytesReceived     of these
+ * @param bytesReceived     of these, and of what nodes say about their connection
  * @param flushes           how often a channel was flushed for them
  * @param wakeups           how often a thread has woken an event loop
  * @param ringFull          how often a thread has found no room
- * @param overflowed        messages of event loops that had to wait beside a ring
+ * @param overflowed        frames of event loops that had to wait beside a ring, and ends of messages that threads gave up
  * @param undelivered       ranges of tickets that {@link NodeListener#undelivered} was told
  * @param unhandled         messages that nobody handled, or whose codec or handler has thrown
  * @param requests          that were begun

@@ -304,9 +304,14 @@ final class Outgoing implements Ring.Span {
             slot.kind = kind;
             slot.type = type;
             commitBeside(slot);
-        } else if (ring.commit(slot.position, length, kind, type)) {
+        } else if (ring.commit(slot.position, length, kind, type) || isOfItsOwnLoop()) {
             peer.wake();
         }
+    }
+
+    /** The loop naps for threads, and not for what its own handlers send. */
+    private boolean isOfItsOwnLoop() {
+        return ring.naps() && peer.isOnLoop() && ring.wake();
     }
 
     /** Completes a frame beside the ring, or a whole message of which it is the first. */
@@ -404,12 +409,14 @@ final class Outgoing implements Ring.Span {
 
     private Sent rest(boolean free, boolean begins, WakeModeration moderation) {
         if (!free && !spans.areThere()) {
+            endLooks(moderation);
             return Sent.WAITING;
         }
         if (ring.hasCommitted()) {
             return Sent.MORE;
         }
         if (overflow.isWaiting(begins)) {
+            endLooks(moderation);
             // Until the channel has sent something, if that is what keeps the ring full.
             if (spans.tellWhenFree()) {
                 return Sent.WAITING;
@@ -420,6 +427,13 @@ final class Outgoing implements Ring.Span {
         boolean naps = moderation != null && moderation.naps(turnFrames);
         turnFrames = 0;
         return (naps ? ring.nap(napBytes) : ring.sleep()) && !overflow.isWaiting(begins) ? Sent.ASLEEP : Sent.MORE;
+    }
+
+    /** Somebody else wakes the loop. */
+    private static void endLooks(WakeModeration moderation) {
+        if (moderation != null) {
+            moderation.end();
+        }
     }
 
     @Override

@@ -30,7 +30,7 @@ public final class Peer {
         PENDING,
         /** The peer's handler had it; of a handler in a pool: it is in that pool's queue. */
         DELIVERED,
-        /** {@link NodeListener#undelivered} has been told. */
+        /** {@link NodeListener#undelivered} has been told, or is being told. */
         UNDELIVERED
     }
 
@@ -190,6 +190,10 @@ public final class Peer {
         return connection == null ? home : connection.loop();
     }
 
+    boolean isOnLoop() {
+        return loop().inEventLoop();
+    }
+
     /** There is something to send; the consumer was asleep. */
     void wake() {
         Connection connection = current;
@@ -239,14 +243,20 @@ public final class Peer {
             execute(loop);
         } else if (connection == null) {
             drainUnconnected();
+        } else if (connection.hasFailed()) {
+            failed(connection);
         } else {
             Outgoing.Sent sent;
             draining = true;
             try {
-                sent = outgoing.send(connection.channel(), connection.turn().counters(), connection.moderation(),
+                sent = outgoing.send(connection.channel(), connection.turn().counters(), moderation(connection),
                         connection.isLeaving());
             } finally {
                 draining = false;
+            }
+            if (connection.hasFailed()) {
+                failed(connection);
+                return;
             }
             connection.used();
             if (connection.isLeaving()) {
@@ -256,6 +266,20 @@ public final class Peer {
                 execute(loop);
             }
         }
+    }
+
+    /**
+     * What handlers have sent while the loop read goes out now. The loop has been woken for what it has read, and that says
+     * nothing of the messages of threads.
+     *
+     * @return {@code null} if the loop is not to nap
+     */
+    private static WakeModeration moderation(Connection connection) {
+        if (connection.turn().isEnding()) {
+            connection.moderation().end();
+            return null;
+        }
+        return connection.moderation();
     }
 
     /** On {@link #home}. */
@@ -424,6 +448,17 @@ public final class Peer {
         }
     }
 
+    /**
+     * It is about to end, and what has not been sent waits for another one; on its loop. If that is sending now, it is said again
+     * afterwards.
+     */
+    void failed(Connection connection) {
+        if (current == connection && !draining) {
+            abandon(connection);
+            drainSoon();
+        }
+    }
+
     /** It has ended; on its loop. */
     void lost(Connection connection, Throwable cause, boolean inOrder) {
         boolean last;
@@ -470,7 +505,10 @@ public final class Peer {
     boolean isSettled() {
         synchronized (this) {
             Connection connection = current;
-            return outgoing.isEmpty() && (connection == null || deliveries.acknowledged() >= outgoing.taken()
+            if (connection == null) {
+                return outgoing.isEmpty() && connections.stream().noneMatch(Connection::isUnacknowledged);
+            }
+            return outgoing.isEmpty() && (deliveries.acknowledged() >= outgoing.taken()
                     || deliveries.isLost(outgoing.taken() - 1));
         }
     }

@@ -2,8 +2,8 @@
 package io.github.nettyucx.messaging;
 
 /**
- * Is told how a request ends, once: on an event loop, or on the thread that closes the node. What it throws is told to
- * {@link NodeListener#failed}.
+ * Is told how a request ends, once: on an event loop, on the thread that closes the node, or on the one
+ * that sends if the loops have ended. What it throws is told to {@link NodeListener#failed}.
  *
  * @param <R> the class of the response
  */

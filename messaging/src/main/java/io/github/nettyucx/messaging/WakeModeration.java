@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
  * interrupts.
  * <p>
  * A thread may have the loop's processor. Then the loop takes it from the thread for the first message, finds this one alone
- * or one more, sleeps, and is woken by the next one: every message or two costs a sleep. When that has been so often enough, the loop naps:
- * messages wake it when there is much to take, and else it looks by itself a moment later. It goes on like that for as long
+ * or one more, sleeps, and is woken by the next one: every message or two costs a sleep. When that has been so often enough,
+ * the loop naps: messages wake it when there is much to take, and else it looks by itself a moment later. It goes on like that for as long
  * as it finds more than a few each time. Each time that it does not, it takes longer until it naps again.
  * <p>
  * Only loops of this project's own kind nap: others do not say whether they have slept, or have no timers that are fine enough.

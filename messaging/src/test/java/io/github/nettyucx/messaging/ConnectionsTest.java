@@ -267,6 +267,27 @@ class ConnectionsTest {
         assertEquals(0, allocator.metric().usedDirectMemory());
     }
 
+    /** Each would be answered, and the answers kept for who does not read them. */
+    @Test
+    void aNodeThatSaysGoodbyeTwiceIsSentAway() throws Exception {
+        try (var nodes = new TestTransport.Nodes(TestTransport.NIO); Socket wrong = new Socket()) {
+            Node one = nodes.start(1);
+            wrong.connect((InetSocketAddress) one.address());
+            ByteBuf frames = new Hello(2, 1, 42).encode(UnpooledByteBufAllocator.DEFAULT);
+            for (int i = 0; i < 2; i++) {
+                frames.writeLongLE(Frame.word(8, Frame.GOODBYE, 0));
+            }
+            frames.readBytes(wrong.getOutputStream(), frames.readableBytes());
+            frames.release();
+            wrong.setSoTimeout(15_000);
+            int read;
+            do {
+                read = wrong.getInputStream().read(new byte[100]);
+            } while (read > 0);
+            MessagesTest.await("it is sent away", () -> one.metrics().connectionsLost() == 1);
+        }
+    }
+
     /** Otherwise what it never got would count as delivered. */
     @Test
     void aNodeThatAcknowledgesWhatItWasNotSentIsSentAway() throws Exception {

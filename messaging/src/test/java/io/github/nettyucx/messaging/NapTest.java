@@ -63,6 +63,33 @@ class NapTest {
         }
     }
 
+    /** It is awake, and has more to do: nothing is to wait for a look. */
+    @Test
+    void whatTheLoopsOwnHandlersSendDoesNotWaitForANap() throws Exception {
+        try (var nodes = new TestTransport.Nodes(TestTransport.UCX)) {
+            Node one = nodes.start(1);
+            var received = new AtomicInteger();
+            nodes.start(2).onMessage(BYTES, (from, message) -> received.incrementAndGet());
+            Peer peer = one.peer(2);
+            peer.send(BYTES, Unpooled.EMPTY_BUFFER);
+            MessagesTest.await("connected", () -> received.get() == 1);
+            Connection connection = peer.connections().getFirst();
+            makeDrowsy(connection);
+            connection.loop().submit(() -> {
+                Ring ring = peer.outgoing().ring();
+                assertTrue(ring.nap(WakeModeration.NAP_BYTES));
+                assertTrue(connection.moderation().naps(1));
+                connection.turn().begin();
+                peer.send(BYTES, Unpooled.EMPTY_BUFFER);
+                connection.turn().end();
+                assertTrue(peer.outgoing().isEmpty());
+                assertFalse(ring.naps());
+                assertFalse(connection.moderation().looks());
+            }).get();
+            MessagesTest.await("arrived", () -> received.get() == 2);
+        }
+    }
+
     /** Its end may take seconds, and the loop would look every 50 µs until then. */
     @Test
     void aConnectionThatIsBeingClosedIsNotLookedAt() throws Exception {

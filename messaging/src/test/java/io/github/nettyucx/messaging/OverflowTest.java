@@ -25,6 +25,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -113,9 +114,18 @@ class OverflowTest {
             }
             EventLoop loop = client.get().eventLoop();
             long id = loop.submit(Thread::currentThread).get().threadId();
-            loop.submit(() -> peer.send(bytes, Unpooled.wrappedBuffer(new byte[LENGTH]))).get();
+            WakeModeration moderation = peer.connections().getFirst().moderation();
+            loop.submit(() -> {
+                for (int i = 0; i < 2 * WakeModeration.LAST_PATIENCE && !moderation.naps(1, true); i++) {
+                    // Until it naps.
+                }
+                assertTrue(moderation.naps(1));
+                peer.send(bytes, Unpooled.wrappedBuffer(new byte[LENGTH]));
+            }).get();
             sent++;
             assertEquals(1, one.metrics().overflowed());
+            // Nor does it look by itself, as when it naps.
+            assertFalse(loop.submit(moderation::looks).get());
             long before = THREADS.getThreadCpuTime(id);
             // So long it has nothing to do.
             Thread.sleep(IDLE_MILLIS);

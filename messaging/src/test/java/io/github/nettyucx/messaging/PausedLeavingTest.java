@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -161,6 +162,48 @@ class PausedLeavingTest {
             MessagesTest.await("the limit", () -> two.metrics().connectionsClosed() == 1);
             MessagesTest.await("at the other side", () -> one.metrics().connectionsClosed() == 1);
             assertNothingLost(one, two, three);
+        }
+    }
+
+    /** The time for that is the node's own, not that of a goodbye. */
+    @ParameterizedTest
+    @EnumSource
+    void aNodeThatIsClosedWaitsForWhatItHasSentOverAConnectionThatIsLeaving(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = slow(nodes, 1);
+            Node two = nodes.start(2, builder -> builder.goodbyeTimeout(LIMIT).closeTimeout(Duration.ofSeconds(40)));
+            Node three = nodes.start(3);
+            sendMuch(two, one, MANY);
+            three.peer(1).send(TEXT, "the one connection is for this");
+            MessagesTest.await("the end is wanted", () -> isBeingClosed(two, one));
+            Thread closing = Thread.ofPlatform().start(two::close);
+            outlastTheLimit();
+            go.countDown();
+            closing.join();
+            assertEquals(MANY, handled.get());
+            assertEquals(0, two.metrics().undelivered());
+        }
+    }
+
+    /** Its channel may take long to end, as long as the other node takes nothing of what has been written. */
+    @ParameterizedTest
+    @EnumSource
+    void whatIsSentAfterAConnectionHasFailedGoesOverTheNextOne(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = slow(nodes, 2);
+            Node two = nodes.start(2);
+            sendMuch(two, one, MANY);
+            Peer peer = two.peer(1);
+            Connection failed = peer.connections().getFirst();
+            failed.loop().submit(() -> {
+                failed.fail(new MessagingException("for a test"));
+                assertFalse(failed.isUsable());
+            }).get();
+            long ticket = peer.send(TEXT, "over the next one");
+            go.countDown();
+            MessagesTest.await("it is known", () -> peer.delivery(ticket) != Peer.Delivery.PENDING);
+            assertEquals(Peer.Delivery.DELIVERED, peer.delivery(ticket));
+            assertEquals(1, texts.get());
         }
     }
 
