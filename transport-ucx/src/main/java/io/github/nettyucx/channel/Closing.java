@@ -3,6 +3,7 @@ package io.github.nettyucx.channel;
 
 import io.github.nettyucx.lane.Departure;
 import io.github.nettyucx.lane.LoopLanes;
+import io.netty.channel.ChannelOutboundBuffer;
 
 /**
  * How a channel closes.
@@ -16,6 +17,9 @@ import io.github.nettyucx.lane.LoopLanes;
  * is the socket, unless the two have agreed on a link before: see {@link ServerOpening}.
  */
 final class Closing implements Departure {
+
+    /** Of Netty's bits for applications. */
+    private static final int LAST_USER_DEFINED = 31;
 
     private final UcxSocketChannel channel;
     /** {@code null} if there was nothing to wait for so far. */
@@ -70,8 +74,14 @@ final class Closing implements Departure {
      */
     void begin(OpenConnection connection, Runnable closeTask) {
         linger = new Linger(channel.eventLoop(), channel.config(), closeTask);
+        ChannelOutboundBuffer writes = channel.writes();
+        if (writes != null && !writes.isWritable()) {
+            // What is delivered would make it writable, which a channel that is closed is not.
+            writes.setUserDefinedWritability(LAST_USER_DEFINED, false);
+        }
         if (connection == null) {
             channel.become(ChannelState.DECLINING);
+            OrderlyExit.add(channel);
         } else {
             channel.become(ChannelState.LINGERING);
             opened(connection);

@@ -18,6 +18,7 @@ import io.netty.util.internal.StringUtil;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.PortUnreachableException;
+import java.net.SocketException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.UnresolvedAddressException;
 
@@ -166,9 +167,15 @@ final class DatagramOutput {
         in.remove(cause);
     }
 
-    /** As an application knows it of datagrams: that nobody listens at the peer's port is no failed connect. */
+    /**
+     * As an application knows it of datagrams: that nobody listens at the peer's port is no failed connect, and that somebody on
+     * the way did not like a packet's parameters, by ICMP, no peer that breaks a protocol.
+     */
     static IOException exception(String call, int errno) {
-        return errno == Errno.ECONNREFUSED ? new PortUnreachableException(Errno.text(errno))
-                : Errno.exception(call, errno);
+        return switch (errno) {
+            case Errno.ECONNREFUSED -> new PortUnreachableException(Errno.text(errno));
+            case Errno.EPROTO -> new SocketException(Errno.text(errno));
+            default -> Errno.exception(call, errno);
+        };
     }
 }

@@ -46,11 +46,15 @@ final class HalfClose {
     }
 
     private void endOutput0(ChannelPromise promise) {
+        if (!promise.setUncancellable()) {
+            return;
+        }
         if (waiting != null) {
             // The second call must not overtake the bytes that the first one waits for.
             waiting.addListener(new PromiseNotifier<>(promise));
         } else if (channel.isBeingAccepted() || channel.isReading() && !outputEnded && !channel.canEndOutput()) {
-            waiting = promise;
+            // Others may come to wait for it.
+            waiting = promise.unvoid();
         } else {
             channel.endOutputNow(promise);
         }
@@ -86,10 +90,13 @@ final class HalfClose {
     }
 
     private void endInput0(ChannelPromise promise) {
+        if (!promise.setUncancellable()) {
+            return;
+        }
         if (waitingInput != null) {
             waitingInput.addListener(new PromiseNotifier<>(promise));
         } else if (channel.isBeingAccepted()) {
-            waitingInput = promise;
+            waitingInput = promise.unvoid();
         } else if (channel.isReading()) {
             inputEnded();
             channel.endInputNow();

@@ -236,11 +236,15 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
                 }
                 UcxSocketChannel child = child(accepted);
                 if (child != null) {
-                    handle.lastBytesRead(1);
-                    handle.incMessagesRead(1);
-                    readPending = false;
-                    announceLate();
-                    pipeline().fireChannelRead(child);
+                    try {
+                        handle.lastBytesRead(1);
+                        handle.incMessagesRead(1);
+                    } finally {
+                        // Whatever the application's allocator throws: the connection is there.
+                        readPending = false;
+                        announceLate();
+                        pipeline().fireChannelRead(child);
+                    }
                 }
             } while (state == State.LISTENING && handle.continueReading());
         } finally {

@@ -56,6 +56,9 @@ record MemoryKey(byte[] bytes) {
         if (key.getInt(CHECKSUM_AT) != checksum(bytes)) {
             throw damaged("its checksum is wrong");
         }
+        if (key.getInt(RESERVED_AT) != 0) {
+            throw damaged("what is reserved is not 0");
+        }
         return new MemoryKey(bytes.clone());
     }
 

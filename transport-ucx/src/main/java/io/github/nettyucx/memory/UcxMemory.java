@@ -123,7 +123,9 @@ public final class UcxMemory implements AutoCloseable {
             throw new IllegalArgumentException("buffer: " + buffer + " (expected: a direct buffer of one piece)");
         }
         int bits = UcxMemoryRight.bits(rights);
-        if (buffer.isReadOnly() && (bits & ~UcxMemoryRight.READ.bit()) != 0) {
+        // A composite does not say so of its parts.
+        boolean isReadOnly = buffer.isReadOnly() || buffer.nioBuffer(buffer.readerIndex(), length).isReadOnly();
+        if (isReadOnly && (bits & ~UcxMemoryRight.READ.bit()) != 0) {
             // Pages of a file that is mapped to be read: whoever writes there ends the process.
             throw new IllegalArgumentException("rights: " + UcxMemoryRight.of(bits) + " (expected: READ alone, for the buffer is"
                     + " read-only: " + buffer + ")");

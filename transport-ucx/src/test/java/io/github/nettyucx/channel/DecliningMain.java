@@ -2,11 +2,13 @@
 package io.github.nettyucx.channel;
 
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.socket.SocketChannel;
 
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 
 /**
  * A server that closes the first connection as soon as it has it, and ends then. From within {@code initChannel}: nothing
@@ -26,7 +28,11 @@ final class DecliningMain {
                 .childHandler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel channel) {
-                        boolean done = channel.close().isDone();
+                        if (arguments.length > 0) {
+                            channel.writeAndFlush(Unpooled.copiedBuffer(arguments[0], StandardCharsets.US_ASCII));
+                        }
+                        // What has been flushed is delivered before the channel is closed.
+                        boolean done = channel.close().isDone() == (arguments.length == 0);
                         System.exit(done ? 0 : 1);
                     }
                 }).bind(Peers.loopback(0)).sync().channel();

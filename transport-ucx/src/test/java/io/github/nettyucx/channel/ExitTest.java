@@ -98,8 +98,18 @@ class ExitTest {
 
     @OnEachLane
     void anExitAfterACloseInInitChannelLetsTheClientBeConnectedAndSeeTheEnd() throws Exception {
+        assertIsDeclined("");
+    }
+
+    @OnEachLane
+    void norIsWhatHasBeenFlushedBeforeSuchACloseLost() throws Exception {
+        assertIsDeclined("full");
+    }
+
+    private void assertIsDeclined(String reason) throws Exception {
+        String[] arguments = reason.isEmpty() ? new String[0] : new String[] {reason};
         // The handshake takes its time on a busy machine.
-        Process process = new ProcessBuilder(LaneJvm.command(Lane.current(), PATIENT, DecliningMain.class))
+        Process process = new ProcessBuilder(LaneJvm.command(Lane.current(), PATIENT, DecliningMain.class, arguments))
                 .redirectErrorStream(true).start();
         try (BufferedReader output = process.inputReader()) {
             Inbox inbox = new Inbox();
@@ -108,6 +118,7 @@ class ExitTest {
             inbox.awaitActive();
             inbox.awaitInactive();
             assertEquals(List.of(), inbox.exceptions());
+            assertEquals(reason, inbox.text());
             Peers.await(client.closeFuture());
             assertTrue(process.waitFor(SECONDS, TimeUnit.SECONDS), "the process does not end");
             assertEquals(0, process.exitValue());

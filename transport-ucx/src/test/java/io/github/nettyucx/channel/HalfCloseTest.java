@@ -4,6 +4,7 @@ package io.github.nettyucx.channel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
@@ -28,6 +29,8 @@ class HalfCloseTest {
 
     private static final long SECONDS = 15;
     private static final long SEED = 4711;
+    /** More than goes before the peer reads. */
+    private static final int LARGE = 32 << 20;
 
     private Peers peers;
 
@@ -153,6 +156,30 @@ class HalfCloseTest {
         Peers.await(accepted.close());
         assertFalse(child.events.contains("read unheard"), child.events::toString);
         assertFalse(child.events.contains(ChannelInputShutdownEvent.class.getSimpleName()), child.events::toString);
+    }
+
+    /** Whoever else waits for the end must not wait for ever, nor lose it because somebody has changed his mind. */
+    @OnEachLane
+    void anEndThatWaitsForBytesComesWhateverPromiseItHas() throws Exception {
+        for (boolean isVoid : new boolean[] {false, true}) {
+            Inbox child = new Inbox();
+            Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.AUTO_READ, false));
+            UcxSocketChannel client = (UcxSocketChannel) peers.connect(server, new Inbox());
+            Channel accepted = child.awaitActive();
+            ChannelFuture[] second = new ChannelFuture[1];
+            Peers.await(client.eventLoop().submit(() -> {
+                client.writeAndFlush(Unpooled.directBuffer(LARGE).writeZero(LARGE));
+                ChannelFuture first = client.shutdownOutput(isVoid ? client.voidPromise() : client.newPromise());
+                assertFalse(first.isDone(), "nothing waits");
+                assertFalse(first.cancel(true));
+                second[0] = client.shutdownOutput();
+                return null;
+            }));
+            accepted.config().setAutoRead(true);
+            Peers.await(second[0]);
+            assertTrue(client.isOutputShutdown());
+            client.close();
+        }
     }
 
     @OnEachLane

@@ -16,6 +16,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.FixedRecvByteBufAllocator;
+import io.netty.channel.RecvByteBufAllocator.DelegatingHandle;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
@@ -158,6 +159,54 @@ class HandlerFaultTest {
             assertTrue(told.size() >= 3, told::toString);
         } finally {
             end(loops);
+        }
+    }
+
+    @OnEachLane(lanes = Lane.SOCKET)
+    void aConnectionWhoseCountingThrowsIsThereAllTheSame() throws Exception {
+        EventLoopGroup loops = TestLoops.newGroup(1);
+        Queue<Throwable> told = new ConcurrentLinkedQueue<>();
+        Inbox child = new Inbox();
+        try {
+            Channel server = Peers.await(new ServerBootstrap().group(loops).channel(UcxServerSocketChannel.class)
+                    .option(ChannelOption.RCVBUF_ALLOCATOR, new UncountingAllocator())
+                    .handler(new ChannelInboundHandlerAdapter() {
+                        @Override
+                        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+                            told.add(cause);
+                        }
+                    }).childHandler(child).bind(Peers.loopback(0))).channel();
+            Peers.await(new Bootstrap().group(loops).channel(UcxSocketChannel.class)
+                    .handler(new ChannelInboundHandlerAdapter()).connect(server.localAddress()));
+            child.awaitActive();
+            assertEquals(1, told.size(), told::toString);
+        } finally {
+            end(loops);
+        }
+    }
+
+    /** Throws when a connection is counted, once. */
+    @SuppressWarnings("deprecation")
+    private static final class UncountingAllocator extends FixedRecvByteBufAllocator {
+
+        private boolean thrown;
+
+        UncountingAllocator() {
+            super(1);
+        }
+
+        @Override
+        public Handle newHandle() {
+            return new DelegatingHandle(super.newHandle()) {
+                @Override
+                public void lastBytesRead(int bytes) {
+                    if (!thrown) {
+                        thrown = true;
+                        throw new IllegalStateException("uncounted, as the test wants it");
+                    }
+                    super.lastBytesRead(bytes);
+                }
+            };
         }
     }
 

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 
 import java.nio.channels.ClosedChannelException;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -44,7 +45,13 @@ class LingeringCloseTest {
     void isNotActiveAnyMore() throws Exception {
         Inbox child = new Inbox();
         Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.AUTO_READ, false));
-        Inbox inbox = new Inbox();
+        List<Boolean> writable = new CopyOnWriteArrayList<>();
+        Inbox inbox = new Inbox() {
+            @Override
+            public void channelWritabilityChanged(ChannelHandlerContext context) {
+                writable.add(context.channel().isWritable());
+            }
+        };
         Channel client = peers.connect(server, inbox);
         Channel accepted = child.awaitActive();
         ChannelFuture[] write = new ChannelFuture[1];
@@ -65,6 +72,8 @@ class LingeringCloseTest {
         child.awaitInactive();
         assertEquals(List.of(), inbox.exceptions());
         assertEquals(List.of(), child.exceptions());
+        // By the write. A channel that is closed does not become writable.
+        assertEquals(List.of(false), writable);
     }
 
     /** It would keep a channel that somebody has closed, with all that it is to be sent, for as long as it likes. */

@@ -60,6 +60,8 @@ class UcxMemoryTest {
             assertRefused("read-only", Unpooled.wrappedBuffer(memory.asReadOnlyBuffer()), right);
             assertRefused("read-only", Unpooled.wrappedBuffer(memory.asReadOnlyBuffer()), UcxMemoryRight.READ, right);
             assertRefused("read-only", ALLOCATOR.directBuffer(64).writeZero(64).asReadOnly(), right);
+            assertRefused("read-only", Unpooled.compositeBuffer()
+                    .addComponent(true, Unpooled.wrappedBuffer(memory.asReadOnlyBuffer())), right);
         }
         for (ByteBuf buffer : new ByteBuf[] {Unpooled.wrappedBuffer(memory.asReadOnlyBuffer()),
             ALLOCATOR.directBuffer(64).writeZero(64).asReadOnly()}) {
