@@ -67,6 +67,10 @@ class LeftAsItWasTest {
         assertAnswered(output);
         assertTrue(output.contains('\n' + classes), output);
         assertNamed(output, reason);
+        if (reason.startsWith("selectors")) {
+            // One group, of two loops.
+            assertEquals(1, count(output, reason + " \\(1 times\\)$"), output);
+        }
     }
 
     /** By one line of the logger, and one of the report. */

@@ -58,6 +58,7 @@ public final class LoopApplication {
             }
             case "ended" -> connectWhenTheGroupHasEnded();
             case "no-loop" -> connectWhereNoLoopCanBeMade();
+            case "refused" -> listenAfterAnEndThatWasRefused();
             case "threads" -> threads(Boolean.parseBoolean(arguments[1]));
             default -> throw new IllegalArgumentException(arguments[0]);
         }
@@ -131,6 +132,18 @@ public final class LoopApplication {
         group.submit(() -> null).get();
         group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS).sync();
         System.out.println("loops " + group.next().getClass().getSimpleName() + ", in the tail " + taken);
+    }
+
+    /** Netty refuses a timeout that is shorter than the quiet period, and the group goes on. */
+    private static void listenAfterAnEndThatWasRefused() throws Exception {
+        EventLoopGroup group = new NioEventLoopGroup(1);
+        group.submit(() -> null).get();
+        try {
+            group.shutdownGracefully(SECONDS, 1, TimeUnit.SECONDS);
+        } catch (IllegalArgumentException e) {
+            System.out.println("refused, listens " + listen(group).await().isSuccess());
+        }
+        group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS).sync();
     }
 
     /** One group's end waits for another's, on the thread that tells of it. */

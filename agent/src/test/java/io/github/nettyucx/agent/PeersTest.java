@@ -118,6 +118,25 @@ class PeersTest {
         }
     }
 
+    /** Of properties that are read with the first channel; who has set them is to see that nobody is kept out. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            "secretFile | /missing/secret | .*/missing/secret",
+            "plainPeers | REFUSED | .*REFUSED"})
+    void aWrongSettingIsToldByItsName(String property, String value, String said) throws Exception {
+        try (ApplicationProcess server = application(true, "server", HOST)
+                .with("-Dio.github.nettyucx." + property + '=' + value).start()) {
+            String client = application(false, "client", HOST, server.awaitLine("listening "), "1").run();
+            assertTrue(client.lines().anyMatch(ANSWERED::equals), client);
+            server.tell("");
+            String served = server.awaitEnd();
+            Pattern line = Pattern.compile(
+                    "WARN.* takes connections from everybody .*: io.github.nettyucx." + property + ": " + said);
+            assertEquals(1, served.lines().filter(each -> line.matcher(each).find()).count(), served);
+            assertFalse(served.contains("ExceptionInInitializerError"), served);
+        }
+    }
+
     /** Unless they are to be turned away. */
     @Test
     void anOrdinaryClientIsTurnedAwayIfThatIsSaid() throws Exception {

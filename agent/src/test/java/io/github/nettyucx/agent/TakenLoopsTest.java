@@ -48,6 +48,12 @@ class TakenLoopsTest {
         assertSays(run(netty, "await"), "awaited true");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"4.1", "4.2"})
+    void anEndThatIsRefusedEndsNothing(String netty) throws Exception {
+        assertSays(run(netty, "refused"), "refused, listens true");
+    }
+
     /** Whoever waits neither gives up before his time nor keeps a processor busy. */
     @ParameterizedTest
     @ValueSource(strings = {"4.1", "4.2"})

@@ -128,7 +128,7 @@ public final class UcxIoHandler implements IoHandler {
     public IoRegistration register(IoHandle handle) {
         if (!(handle instanceof ChannelHandle channelHandle)) {
             throw new IllegalArgumentException("a handle of type " + StringUtil.simpleClassName(handle)
-                    + "; expected one of a UcxSocketChannel or UcxServerSocketChannel");
+                    + "; expected one of a UcxSocketChannel, UcxServerSocketChannel or UcxDatagramChannel");
         }
         registered++;
         return new ChannelRegistration(channelHandle, driver.register(channelHandle.channel()));

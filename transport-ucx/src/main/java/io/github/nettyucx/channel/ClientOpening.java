@@ -27,6 +27,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.UnresolvedAddressException;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 
 /** A connect: the kernel's, and then the handshake, or none with an ordinary server. */
 final class ClientOpening extends Opening {
@@ -58,6 +59,7 @@ final class ClientOpening extends Opening {
     }
 
     private final InetSocketAddress remote;
+    private long begunNanos;
     private final ChannelPromise promise;
     private final UcxConnectMode mode;
     private final Again again;
@@ -105,6 +107,7 @@ final class ClientOpening extends Opening {
 
     /** @throws IOException if the connect has failed at once */
     void start() throws IOException {
+        begunNanos = System.nanoTime();
         if (mode == UcxConnectMode.UCX
                 || mode == UcxConnectMode.ANNOUNCED && Neighbours.mayBeAsked(remote, ConfiguredDefaults.NETWORKS)) {
             // The first time that takes long. A server that waits for a client's first bytes does not wait for that.
@@ -234,9 +237,22 @@ final class ClientOpening extends Opening {
 
     @Override
     void received() {
-        if (handshake != null) {
-            handshake.received(in);
+        if (handshake == null) {
+            return;
         }
+        handshake.received(in);
+        if (step == Step.ATTEMPT && !isOver() && ((ClientHandshake) handshake).isAnswered()) {
+            // Now it is one of this transport. What it takes from here on says nothing else.
+            step = Step.HANDSHAKE;
+            boundByRest();
+        }
+    }
+
+    private void boundByRest() {
+        int limit = channel.config().getConnectTimeoutMillis();
+        int millis = limit > 0 ? limit : channel.config().getHandshakeTimeoutMillis();
+        int passed = limit > 0 ? (int) TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begunNanos) : 0;
+        boundBy(Math.max(1, millis - passed), () -> timedOut(millis));
     }
 
     @Override

@@ -23,8 +23,8 @@ import java.util.concurrent.locks.LockSupport;
  * Input and output of one event loop, whatever the loop's shape: the turns of its {@link ProgressEngine}, what it does
  * while nothing happens, and the channels that are registered with it. Running tasks and timers is the loop's matter.
  * <p>
- * For implementations of event loops; applications have no use for it. All methods but {@link #wakeup()} and
- * {@link #wakesBefore(long)} belong to the loop's thread.
+ * For implementations of event loops; applications have no use for it. All methods but {@link #wakeup()},
+ * {@link #wakesBefore(long)}, {@link #metrics()} and {@link #channelCount()} belong to the loop's thread.
  */
 public final class IoDriver {
 

@@ -60,7 +60,7 @@ public final class UcxChannelOption {
             ChannelOption.valueOf(UcxChannelOption.class, "PLAIN_GRACE_MILLIS");
 
     /**
-     * What both sides have to know, at least 16 bytes; each proves that it does before the other tells it how to reach
+     * What both sides have to know, 16 to 4096 bytes; each proves that it does before the other tells it how to reach
      * its memory. None by default, or the content of the file that the system property
      * {@code io.github.nettyucx.secretFile} names. It authenticates the peers; it does not encrypt.
      */
@@ -74,7 +74,10 @@ public final class UcxChannelOption {
     public static final ChannelOption<Boolean> TRANSLATED_ADDRESSES =
             ChannelOption.valueOf(UcxChannelOption.class, "TRANSLATED_ADDRESSES");
 
-    /** As Netty's {@code EpollChannelOption.SO_REUSEPORT}: several servers may be bound to one port. Of a server channel. */
+    /**
+     * As Netty's {@code EpollChannelOption.SO_REUSEPORT}: several of them may be bound to one port. Of a server or a
+     * datagram channel.
+     */
     public static final ChannelOption<Boolean> SO_REUSEPORT =
             ChannelOption.valueOf(UcxChannelOption.class, "SO_REUSEPORT");
 

@@ -30,8 +30,9 @@ import java.util.concurrent.TimeUnit;
  * Datagrams for handlers that live on the transport's event loops, such as Netty's DNS resolver. UCX has none: these go
  * over the kernel's UDP, so the peer may be anything.
  * <p>
- * The socket is made when the channel is bound or connected, or sends for the first time; options that are set before
- * are kept for it. Options, and what may be written, are as with Netty's own datagram channels, with one addition: an
+ * The socket is made when the channel is bound or connected, joins, leaves or blocks a group, or, with
+ * {@link io.netty.channel.ChannelOption#DATAGRAM_CHANNEL_ACTIVE_ON_REGISTRATION}, sends for the first time; options that
+ * are set before are kept for it. Options, and what may be written, are as with Netty's own datagram channels, with one addition: an
  * empty packet is sent.
  * <p>
  * The threads' rules are Netty's: every method may be called from any thread.

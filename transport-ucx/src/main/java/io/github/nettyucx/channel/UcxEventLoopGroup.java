@@ -21,7 +21,8 @@ import java.util.concurrent.ThreadFactory;
 /**
  * Event loops for {@link UcxSocketChannel} and {@link UcxServerSocketChannel}.
  * <p>
- * The constructors are those of Netty's epoll transport, and a further one for the {@link UcxWaitStrategy}. A
+ * The constructors are those of Netty's epoll transport, but for the deprecated one with both {@code maxEventsAtOnce} and a
+ * {@link SelectStrategyFactory}. Two further ones take a {@link UcxWaitStrategy}. A
  * {@link SelectStrategyFactory} is accepted and not used: what a loop does while it has nothing to do is the wait
  * strategy's matter.
  *

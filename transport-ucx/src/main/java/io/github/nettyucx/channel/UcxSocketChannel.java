@@ -109,8 +109,10 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
     /**
      * Opens a key that the peer's process has exported, by {@link UcxMemory#exportKey}. Any thread may call.
      *
-     * @return fails with a {@link UcxMemoryException} if the key is refused, and with an
-     *         {@link UnsupportedOperationException} on lane {@code socket}
+     * @return fails with a {@link UcxMemoryException} if the key is refused, with an {@link UnsupportedOperationException} on
+     *         lane {@code socket}, with a {@link java.nio.channels.NotYetConnectedException} before the channel is connected,
+     *         with an {@link java.io.IOException} when the connection has ended, and with a
+     *         {@link java.util.concurrent.RejectedExecutionException} when its loop has
      */
     public Future<UcxRemoteMemory> openMemory(byte[] key) {
         return ChannelMemory.open(this, key.clone());

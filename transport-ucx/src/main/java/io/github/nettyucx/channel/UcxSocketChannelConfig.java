@@ -322,7 +322,7 @@ public final class UcxSocketChannelConfig extends UcxChannelConfig<UcxSocketChan
     /**
      * See {@link UcxChannelOption#SHARED_SECRET}; the bytes are copied.
      *
-     * @throws IllegalArgumentException if it is too short
+     * @throws IllegalArgumentException if it has fewer than 16 bytes or more than 4096
      */
     public UcxSocketChannelConfig setSharedSecret(byte[] bytes) {
         secret = SharedSecret.of(bytes);

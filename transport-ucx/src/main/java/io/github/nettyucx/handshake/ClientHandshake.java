@@ -91,6 +91,11 @@ public final class ClientHandshake extends Handshake {
         owner.send(out);
     }
 
+    /** Whether the server has answered as one of this transport, and the two agree so far. */
+    public boolean isAnswered() {
+        return state == State.AWAITING_LINK || state == State.AWAITING_HALF;
+    }
+
     @Override
     public boolean isOver() {
         return state == State.OVER;

@@ -252,7 +252,10 @@ public final class ServerHandshake extends Handshake {
         owner.opened(new Outcome(go.lane(), half, client, List.copyOf(reasons)));
     }
 
-    /** Who knows both numbers is the one who has the other half: they are random, and said to nobody else. */
+    /**
+     * Who knows both numbers is the one who has the other half: they are random, and with a shared secret they are said to nobody
+     * else. Without one a client says them to who claims to be the server's process.
+     */
     private void checkLink(Go go) throws HandshakeException {
         if (link == null || link.number() != go.server() || theirs != 0 && theirs != go.client()) {
             throw violation("the client's GO names a link that was not agreed on");

@@ -126,10 +126,12 @@ final class LinkTable implements Links, IdleCollector {
             return state == State.CONFIRMED && endpoint.isOpen() && !worker.isRetired();
         }
 
-        /** Whether both halves exist, and this number is the other one's: who uses the link can go on to do so. */
+        /**
+         * Whether this number is the other half's, and the link is open: who uses it can go on to do so. That the other half
+         * is gone is no more than a guess, and who names the number knows better.
+         */
         boolean isWith(long number) {
-            return theirs == number && endpoint.isOpen()
-                    && (state == State.CONFIRMED || state == State.UNCONFIRMED);
+            return theirs == number && endpoint.isOpen() && state != State.CLOSED;
         }
 
         Half pinned() {
@@ -287,6 +289,12 @@ final class LinkTable implements Links, IdleCollector {
                 half.close();
             }
             throw failed(lane, client.process(), e);
+        } catch (OutOfMemoryError e) {
+            worker.retire();
+            if (half != null) {
+                half.close();
+            }
+            throw e;
         }
         peer(key).halves.add(half);
         return half;
@@ -341,6 +349,11 @@ final class LinkTable implements Links, IdleCollector {
             removeIfEmpty(key, peer);
             request.unavailable(failure.getMessage());
             return;
+        } catch (OutOfMemoryError e) {
+            // It may be one that has waited: nobody else answers it.
+            removeIfEmpty(key, peer);
+            request.unavailable("there is no memory for a link");
+            return;
         }
         request.make(peer.making);
     }
@@ -355,6 +368,10 @@ final class LinkTable implements Links, IdleCollector {
             half.worker.retire();
             half.close();
             throw failed(half.key.lane(), half.key.peer().process(), e);
+        } catch (OutOfMemoryError e) {
+            half.worker.retire();
+            half.close();
+            throw e;
         }
         half.theirs = theirs;
         half.state = Half.State.CONFIRMED;

@@ -321,7 +321,8 @@ final class MemoryServing {
         switch (job.kind) {
             case MemoryFrame.OPEN -> {
                 Reason refusal = openings.open(job, frame);
-                if (refusal != null) {
+                // The application may have closed the channel meanwhile, when its memory was gone.
+                if (refusal != null && exchange.end() == null) {
                     answer(job, frame, refusal.code(), 0);
                 }
             }

@@ -7,19 +7,19 @@ import io.github.nettyucx.ucp.UcxException;
 import io.netty.util.AbstractReferenceCounted;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.ReferenceCounted;
-import io.netty.util.internal.logging.InternalLogger;
-import io.netty.util.internal.logging.InternalLoggerFactory;
+import io.netty.util.concurrent.GlobalEventExecutor;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 
 /** The memory of a region, for as long as the region has access to it or an operation uses it. */
 final class RegionMemory extends AbstractReferenceCounted {
 
-    private static final InternalLogger logger = InternalLoggerFactory.getInstance(RegionMemory.class);
+    private static final int RETRY_MILLIS = 10;
 
     /** Ends the views of it. */
     private final Arena views = Arena.ofShared();
@@ -32,9 +32,8 @@ final class RegionMemory extends AbstractReferenceCounted {
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
     /** {@code null} if no loop has had to do with it. */
     private volatile Executor loop;
-    /** Whether nobody uses it any more, and why it has not been given back all the same. */
+    /** Whether it has been given back. */
     private volatile boolean over;
-    private Throwable problem;
 
     private RegionMemory(long address, long length, UcpMemory shared, Runnable release) {
         this.address = address;
@@ -101,12 +100,15 @@ final class RegionMemory extends AbstractReferenceCounted {
 
     @Override
     protected void deallocate() {
+        giveBack();
+    }
+
+    private void giveBack() {
         try {
             views.close();
         } catch (IllegalStateException e) {
-            logger.warn("{} bytes of memory stay: a native call uses them.", length, e);
-            problem = e;
-            tellGone();
+            // Another thread is in a native call with it, which may take as long as it likes.
+            GlobalEventExecutor.INSTANCE.schedule(this::giveBack, RETRY_MILLIS, TimeUnit.MILLISECONDS);
             return;
         }
         release.run();
@@ -130,13 +132,8 @@ final class RegionMemory extends AbstractReferenceCounted {
 
     /** To be called by who has released it for the application: that need not wait for a loop. */
     void completeIfOver() {
-        if (!over) {
-            return;
-        }
-        if (problem == null) {
+        if (over) {
             gone.complete(null);
-        } else {
-            gone.completeExceptionally(problem);
         }
     }
 }

@@ -77,6 +77,7 @@ public final class UcxMemory implements AutoCloseable {
      *
      * @param length in bytes, at least 1
      * @param rights that can be given to peers
+     * @throws IllegalArgumentException if the length is less than 1
      * @throws OutOfMemoryError if there is not so much memory. More than the machine has is refused before any is taken
      */
     public static UcxMemory allocate(long length, UcxMemoryRight... rights) {
@@ -99,6 +100,7 @@ public final class UcxMemory implements AutoCloseable {
      *
      * @param length in bytes, at least 1
      * @param rights that can be given to peers
+     * @throws IllegalArgumentException if the length is less than 1
      * @throws OutOfMemoryError if there is not so much memory. More than the machine has is refused before any is taken
      */
     public static UcxMemory allocateChecked(long length, UcxMemoryRight... rights) {
@@ -115,6 +117,7 @@ public final class UcxMemory implements AutoCloseable {
      *               if there is a right to atomic operations. One that is read-only can be given to readers only. Its capacity
      *               must not be changed any more
      * @param rights that can be given to peers
+     * @throws IllegalArgumentException if the buffer is not so
      */
     public static UcxMemory of(ByteBuf buffer, UcxMemoryRight... rights) {
         int length = buffer.readableBytes();
@@ -257,7 +260,8 @@ public final class UcxMemory implements AutoCloseable {
      *
      * @return done when no peer has access any more, nothing is under way, and the memory has been given back. A peer that
      *         has attached the memory has to detach it first, and does so as soon as its event loop has taken the news. One
-     *         that does not answer keeps its access until its channel ends
+     *         that does not answer keeps its access until its channel ends. Neither is it given back while a thread of this
+     *         process is in a native call with {@link #segment()}, as one that writes it to a file
      */
     public CompletableFuture<Void> revoke() {
         List<Opening> told;

@@ -26,7 +26,8 @@ public final class UcxMemoryException extends IOException {
         /** An atomic operation needs an offset that 8 divides. */
         MISALIGNED(7, "the offset of an atomic operation has to be divisible by 8"),
         /** More is asked for at a time than a connection has room for. */
-        TOO_MANY(8, "too much is under way on this connection: wait for some of it to be done");
+        TOO_MANY(8, "too much is under way on this connection, or too many memories are open: wait for some of it to be done, or"
+                + " close some");
 
         private final int code;
         private final String text;

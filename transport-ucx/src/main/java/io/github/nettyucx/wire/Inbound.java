@@ -229,7 +229,10 @@ public final class Inbound extends MessageRing {
         int readable = buffer.readableBytes();
         if (readable > limit) {
             ByteBuf part = buffer.readRetainedSlice(limit);
-            window.owe(limit);
+            // About as many messages as their bytes: the rest comes with the last part.
+            int done = (int) ((long) messages[head] * limit / readable);
+            messages[head] -= done;
+            window.owe(limit + done * Limits.MESSAGE_CHARGE);
             return part;
         }
         buffers[head] = null;

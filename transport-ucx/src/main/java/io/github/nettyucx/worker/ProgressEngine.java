@@ -6,6 +6,7 @@ import io.github.nettyucx.socket.IoVector;
 import io.github.nettyucx.socket.KernelRandom;
 import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.ucp.UcpBinding;
+import io.github.nettyucx.ucp.UcpWorker;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
 import io.netty.util.internal.logging.InternalLogger;
@@ -138,7 +139,14 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
 
     private Worker newWorker(LinkKind kind, String role) throws IOException {
         String full = name + '/' + kind.name().toLowerCase(java.util.Locale.ROOT) + '/' + role;
-        Worker worker = new Worker(this, full, kind, UcxRuntime.newWorker(kind, full), registered(kind));
+        UcpWorker ucx = UcxRuntime.newWorker(kind, full);
+        Worker worker;
+        try {
+            worker = new Worker(this, full, kind, ucx, registered(kind));
+        } catch (Throwable t) {
+            ucx.close();
+            throw t;
+        }
         try {
             sockets.watch(worker);
         } catch (Throwable t) {

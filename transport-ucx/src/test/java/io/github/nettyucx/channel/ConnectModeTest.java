@@ -37,6 +37,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 /** A client that is told, or finds out, whether the server takes this transport. */
 class ConnectModeTest {
 
+    /** Half of the time to connect in is for an answer. */
+    private static final int SLOW_MILLIS = 600;
     private static final int MILLIS = (int) TimeUnit.SECONDS.toMillis(15);
 
     private final Inbox inbox = new Inbox();
@@ -237,6 +239,51 @@ class ConnectModeTest {
             }
             // Nobody asks again so soon: the first bytes are the application's.
             assertPlain(UcxConnectMode.ANNOUNCED, server);
+        }
+    }
+
+    /** It has said who it is; that the rest takes it longer than an answer may is no reason to take it for another. */
+    @Test
+    void aServerThatHasAnsweredAsOursIsNotTakenForAnOrdinaryOne() throws Exception {
+        UcxServerSocketChannel real = peers.listen(
+                peers.server(Inbox::new).childOption(UcxChannelOption.TRANSLATED_ADDRESSES, true));
+        try (ServerSocket between = ordinary(Peers.loopback(0));
+                Announcement forged = Announcement.open((InetSocketAddress) between.getLocalSocketAddress())) {
+            assertNotNull(forged);
+            var passed = CompletableFuture.runAsync(() -> passOnSlowly(between, real.localAddress()));
+            UcxSocketChannel channel = (UcxSocketChannel) Peers.await(peers.client(new Inbox())
+                    .option(UcxChannelOption.CONNECT_MODE, UcxConnectMode.ANNOUNCED)
+                    .option(UcxChannelOption.TRANSLATED_ADDRESSES, true)
+                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 4 * SLOW_MILLIS)
+                    .connect(between.getLocalSocketAddress())).channel();
+            assertTrue(Lane.SHM.has(channel.lane()), channel::lane);
+            Peers.await(channel.close());
+            passed.get(MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** All but the server's first frame comes later than an answer may. */
+    private static void passOnSlowly(ServerSocket between, InetSocketAddress server) {
+        try (Socket client = between.accept(); Socket upstream = new Socket(server.getAddress(), server.getPort())) {
+            Thread sent = Thread.ofPlatform().start(() -> {
+                try {
+                    client.getInputStream().transferTo(upstream.getOutputStream());
+                    upstream.shutdownOutput();
+                } catch (IOException e) {
+                    // The other side has ended.
+                }
+            });
+            byte[] part = new byte[4096];
+            int length = upstream.getInputStream().read(part);
+            client.getOutputStream().write(part, 0, length);
+            Thread.sleep(2 * SLOW_MILLIS + SLOW_MILLIS / 2);
+            upstream.getInputStream().transferTo(client.getOutputStream());
+            client.shutdownOutput();
+            sent.join();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 

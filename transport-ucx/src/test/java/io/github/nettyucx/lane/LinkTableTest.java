@@ -347,6 +347,24 @@ class LinkTableTest {
         assertEquals(1, endpoint(half).closes);
     }
 
+    /** By an offer of the same client that has come late, for example. */
+    @Test
+    void soItDoesIfItIsThoughtToHaveGivenThatUpMeanwhile() throws Exception {
+        LinkTable.Half half = loop.served(PEER, THEIRS);
+        ServingLinks serving = new ServingLinks(table, this::lane);
+        LinkHalf named = serving.held(SHM, PEER);
+        LinkHalf another = table.accept(SHM, PEER, THEIRS + 1, ADDRESS);
+        assertNotSame(half, another);
+        LinkHalf chosen = serving.held(SHM, PEER, half.number(), THEIRS);
+        assertSame(half, chosen);
+        chosen.release();
+        named.release();
+        serving.close();
+        half.release();
+        assertEquals(1, endpoint(half).closes);
+        another.release();
+    }
+
     @Test
     void aLinkThatWasNamedIsNotTakenForOneOfAnotherLane() throws Exception {
         LinkTable.Half half = loop.served(PEER, THEIRS);
@@ -367,6 +385,19 @@ class LinkTableTest {
         assertEquals(1, loop.workers.getFirst().endpoints.getFirst().closes);
         assertEquals(0, loop.workers.getFirst().pins);
         serving.close();
+    }
+
+    /** Its worker would count for ever, and keep the loop from ending. */
+    @Test
+    void aLinkThatThereIsNoMemoryForKeepsNoPin() {
+        Asking asking = ask();
+        loop.noMemory = true;
+        assertThrows(OutOfMemoryError.class, () -> table.accept(SHM, PEER, THEIRS, ADDRESS));
+        assertThrows(OutOfMemoryError.class, () -> table.complete(asking.offered, THEIRS, ADDRESS));
+        for (Worker each : loop.workers) {
+            assertEquals(0, each.pins);
+            assertTrue(each.retired);
+        }
     }
 
     private LinkLane lane(LaneKind kind, LinkTable.Half half, ConnectionLimits limits) {

@@ -51,6 +51,7 @@ final class ScriptedLinks implements LinkFactory {
     LinkException noWorker;
     IOException noAddress;
     IOException noEndpoint;
+    boolean noMemory;
 
     ScriptedLinks() {
         table = new LinkTable(this, ready::add, () -> ++lastNumber, () -> now);
@@ -160,6 +161,9 @@ final class ScriptedLinks implements LinkFactory {
         public LinkPort connect(byte[] peerAddress) throws IOException {
             if (noEndpoint != null) {
                 throw noEndpoint;
+            }
+            if (noMemory) {
+                throw new OutOfMemoryError("as the test wants it");
             }
             endpoints.add(new Endpoint());
             return endpoints.getLast();

@@ -8,10 +8,14 @@ import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.util.IllegalReferenceCountException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
+import java.util.concurrent.CompletableFuture;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -50,6 +54,40 @@ class UcxMemoryTest {
         buffer.release();
         assertThrows(IllegalReferenceCountException.class, () -> UcxMemory.of(buffer, UcxMemoryRight.READ));
         assertThrows(IllegalReferenceCountException.class, () -> UcxMemory.of(part, UcxMemoryRight.READ));
+    }
+
+    /** The memory is not lost because somebody uses it at the moment. */
+    @Test
+    @Timeout(60)
+    void memoryThatANativeCallUsesIsGivenBackWhenTheCallHasReturned() throws Exception {
+        ByteBuf buffer = Unpooled.directBuffer(8 << 20).writeZero(8 << 20);
+        Pipe pipe = Pipe.open();
+        UcxMemory memory = UcxMemory.of(buffer, UcxMemoryRight.READ);
+        ByteBuffer bytes = memory.segment().asByteBuffer();
+        var written = new CompletableFuture<Integer>();
+        Thread writer = Thread.ofPlatform().start(() -> {
+            try {
+                written.complete(pipe.sink().write(bytes));
+            } catch (Throwable e) {
+                written.completeExceptionally(e);
+            }
+        });
+        ByteBuffer part = ByteBuffer.allocate(1 << 20);
+        // Some of it has come: the call has begun, and goes on until the rest has been taken.
+        int read = pipe.source().read(part);
+        CompletableFuture<Void> revoked = memory.revoke();
+        assertFalse(revoked.isDone(), "the call has ended");
+        assertEquals(2, buffer.refCnt());
+        while (read < buffer.readableBytes()) {
+            read += pipe.source().read(part.clear());
+        }
+        assertEquals(read, written.get());
+        writer.join();
+        revoked.get();
+        assertEquals(1, buffer.refCnt());
+        buffer.release();
+        pipe.sink().close();
+        pipe.source().close();
     }
 
     /** An event loop that writes into a page of a file that is mapped to be read would end the process. */

@@ -38,6 +38,26 @@ class JoinedMessagesTest extends InboundFixture {
         assertEquals("four", read(8));
     }
 
+    /** The sender would stand still while the reader takes them piece by piece. */
+    @Test
+    void owesTheChargesOfMessagesInABufferAsItIsTaken() throws ProtocolException {
+        int count = 100;
+        arrive(count, 1, READING);
+        roomForMore = count;
+        assertEquals("x".repeat(count / 2), read(count / 2));
+        // What was read ahead before has been taken by itself.
+        int first = inbound.takeGrant();
+        assertTrue(first >= count / 2 * 60 && first <= count / 2 * 65, () -> "granted " + first);
+        StringBuilder rest = new StringBuilder();
+        int granted = first;
+        for (String part = read(7); part != null; part = read(7)) {
+            rest.append(part);
+            granted += inbound.takeGrant();
+        }
+        assertEquals(count / 2, rest.length());
+        assertEquals(count * 65, granted);
+    }
+
     @Test
     void receivesALargeMessageIntoABufferOfItsOwn() throws ProtocolException {
         arrives("one", READING);

@@ -29,8 +29,9 @@ final class TakenEventLoop extends UcxEventLoop implements Beside {
 
     @Override
     public Future<?> shutdownGracefully(long quietPeriod, long timeout, TimeUnit unit) {
-        beside.shutdownGracefully(quietPeriod, timeout, unit);
+        // First, because it may refuse.
         super.shutdownGracefully(quietPeriod, timeout, unit);
+        beside.shutdownGracefully(quietPeriod, timeout, unit);
         return beside.bothEnded();
     }
 

@@ -5,6 +5,7 @@ import io.github.nettyucx.agent.hook.Hooks;
 import io.github.nettyucx.agent.weave.NettyCopy;
 import io.github.nettyucx.channel.ConnectionObserver;
 import io.github.nettyucx.channel.Ucx;
+import io.github.nettyucx.channel.UcxSocketChannel;
 import io.netty.bootstrap.AbstractBootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -33,6 +34,7 @@ public final class Takeover extends Hooks {
     private final String reason;
     /** What has been said to be left as it was: once each. */
     private final Set<String> told = ConcurrentHashMap.newKeySet();
+    private final Set<Object> leftGroups = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
     /** Of bootstraps, and left as they were; until they are registered. */
     private final Set<Object> ofBootstraps =
             Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
@@ -42,8 +44,18 @@ public final class Takeover extends Hooks {
         this.copy = copy;
         loops = new Loops(copy.rootPackage());
         channels = new Channels(copy.rootPackage());
-        reason = reasonToLeave();
-        if (reason != null) {
+        String wrongSetting = null;
+        String left = reasonToLeave();
+        if (left == null) {
+            wrongSetting = wrongSetting();
+            left = wrongSetting;
+        }
+        reason = left;
+        if (wrongSetting != null) {
+            // It may have been meant to keep somebody out.
+            logger.warn("{} stays as it was, and takes connections from everybody as without the agent: {}", copy.rootPackage(),
+                    reason);
+        } else if (reason != null) {
             logger.info("{} stays as it was: {}", copy.rootPackage(), reason);
         } else if (copy.report() != null) {
             ConnectionObserver.install(new Reporting(copy.report(), copy.rootPackage()));
@@ -66,6 +78,20 @@ public final class Takeover extends Hooks {
         return Ucx.isAvailable() ? null : "there is no UCX: " + firstLine(Ucx.unavailabilityCause());
     }
 
+    /** The settings are looked at with the first channel; better now, and told by their names. */
+    private static String wrongSetting() {
+        try {
+            new UcxSocketChannel().unsafe().closeForcibly();
+            return null;
+        } catch (Throwable t) {
+            Throwable cause = t;
+            while (cause instanceof ExceptionInInitializerError && cause.getCause() != null) {
+                cause = cause.getCause();
+            }
+            return cause.getMessage() == null ? cause.toString() : cause.getMessage();
+        }
+    }
+
     /** The next ones list all places that were looked at. */
     private static String firstLine(Throwable t) {
         String message = String.valueOf(t.getMessage());
@@ -81,7 +107,10 @@ public final class Takeover extends Hooks {
         try {
             return loops.loop(group, executor, arguments);
         } catch (LeftAsItWas e) {
-            left(e.getMessage());
+            // It asks for each of its loops.
+            if (leftGroups.add(group)) {
+                left(e.getMessage());
+            }
         } catch (Throwable t) {
             failed("a group of the class " + group.getClass().getName(), t);
         }

@@ -63,6 +63,10 @@ public final class LogBroker implements RunningServer {
             group.shutdownGracefully(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
             throw e;
         }
+        if (leadership == null) {
+            // Before the loop serves anybody.
+            topics.replicateTo(followers);
+        }
         LogBroker broker;
         try {
             var server = NettyServer.start(transport, address, group, new ServerBootstrap()
@@ -91,7 +95,6 @@ public final class LogBroker implements RunningServer {
         if (leadership != null) {
             leadership.start(topics);
         } else {
-            topics.replicateTo(followers);
             followers.forEach(Follower::start);
         }
     }

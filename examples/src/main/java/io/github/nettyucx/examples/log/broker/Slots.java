@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.log.broker;
 
+import io.github.nettyucx.examples.log.cluster.ClusterState;
 import io.github.nettyucx.examples.log.protocol.SlotWord;
 import io.github.nettyucx.memory.UcxMemory;
 import io.github.nettyucx.memory.UcxMemoryRight;
@@ -12,7 +13,7 @@ import java.util.List;
 
 /** One word for each partition, next to each other: one get tells what there is to be read of all of them. */
 final class Slots {
-    static final int COUNT = 512;
+    static final int COUNT = ClusterState.MAX_PARTITIONS;
 
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
 

@@ -29,6 +29,8 @@ final class Topics {
     record Topic(int first, int partitions) { }
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_-]{1,100}");
+    /** No topic can have that name. */
+    private static final String LOCK = "broker.lock";
     /** Of a topic that is being made: it is renamed when all of its partitions are there. */
     private static final String UNFINISHED = ".new";
 
@@ -62,7 +64,7 @@ final class Topics {
     }
 
     private static FileChannel lock(Path directory) throws IOException {
-        var channel = FileChannel.open(directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        var channel = FileChannel.open(directory.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         try {
             if (channel.tryLock() != null) {
                 return channel;

@@ -25,6 +25,9 @@ import java.util.TreeSet;
 public record ClusterState(long epoch, String leader, long version, SortedSet<String> inSync,
                            SortedMap<String, Integer> topics) {
 
+    /** Of all topics together: as many as a broker can have. */
+    public static final int MAX_PARTITIONS = 512;
+
     /** A command says what can no longer be. Nothing has changed. */
     public static final class RejectedException extends Exception {
         private static final long serialVersionUID = 1L;
@@ -64,6 +67,10 @@ public record ClusterState(long epoch, String leader, long version, SortedSet<St
                 require(partitions == add.partitions(), "topic " + add.name() + " has " + partitions + " partitions");
                 var more = new TreeMap<>(topics);
                 more.put(add.name(), add.partitions());
+                // A broker that could not make one of the topics could not lead.
+                var all = more.values().stream().mapToLong(Integer::longValue).sum();
+                require(all <= MAX_PARTITIONS, "with topic " + add.name() + " there would be " + all + " partitions (expected: "
+                        + MAX_PARTITIONS + " at most)");
                 yield new ClusterState(epoch, leader, version, inSync, more);
             }
         };

@@ -51,15 +51,24 @@ public final class SegmentFile implements AutoCloseable {
     static SegmentFile adopt(FileChannel channel, Path file, long baseOffset, int capacity, Durability durability)
             throws IOException {
         var path = path(file.getParent(), baseOffset);
+        var moved = false;
         try {
             // Nothing is replaced: of an earlier end of the log there may be a file that has nothing to do with this one.
             if (Files.exists(path)) {
                 throw new FileAlreadyExistsException(path.toString());
             }
             Files.move(file, path, StandardCopyOption.ATOMIC_MOVE);
+            moved = true;
             durability.persist(file.getParent());
         } catch (IOException e) {
-            channel.close();
+            try (channel) {
+                if (moved) {
+                    // Nothing is in its place when it is tried again.
+                    Files.deleteIfExists(path);
+                }
+            } catch (IOException second) {
+                e.addSuppressed(second);
+            }
             throw e;
         }
         return new SegmentFile(path, channel, baseOffset, capacity, State.ACTIVE);

@@ -20,6 +20,22 @@ class TopicsTest {
     @TempDir
     private Path directory;
 
+    /** In a cluster a topic that cannot be made would keep every broker from leading. */
+    @Test
+    void noFileOfTheBrokersOwnStandsInATopicsWay() throws Exception {
+        var topics = Topics.open(BrokerSettings.in(directory).withSegmentBytes(SEGMENT), new FixedLeader(0), LOOP);
+        try {
+            try (var files = Files.list(directory)) {
+                for (var file : files.map(each -> each.getFileName().toString()).toList()) {
+                    assertThrows(IllegalArgumentException.class, () -> topics.openTopic(file, 1, LOOP), file);
+                }
+            }
+            assertEquals(new Topics.Topic(0, 1), topics.openTopic("lock", 1, LOOP));
+        } finally {
+            topics.close();
+        }
+    }
+
     /** A follower that does not have its partitions, of which it is not told, would never be in sync. */
     @Test
     void ofATopicThatCannotBeMadeNoPartitionIsLeftAndItCanBeMadeLater() throws Exception {

@@ -49,6 +49,17 @@ class ClusterStateTest {
         assertEquals("no epoch has begun", rejection(initial, new AddTopic(0, "t", 1)));
     }
 
+    /** Two clients ask at the same time, and a leader that looks only at what it has sees room for both. */
+    @Test
+    void noMorePartitionsAreAgreedOnThanABrokerCanHave() throws Exception {
+        var first = initial.apply(new Lead("a", 0)).apply(new AddTopic(1, "t", 300));
+        assertEquals("with topic u there would be 600 partitions (expected: 512 at most)",
+                rejection(first, new AddTopic(1, "u", 300)));
+        assertEquals(2, first.apply(new AddTopic(1, "u", 212)).topics().size());
+        // Again, by who has not been told.
+        assertEquals(first, first.apply(new AddTopic(1, "t", 300)));
+    }
+
     @Test
     void onlyWhoIsInSyncMayLead() throws Exception {
         var without = initial.apply(new Lead("a", 0)).apply(new ChangeInSync(1, 0, set("a", "b")));
