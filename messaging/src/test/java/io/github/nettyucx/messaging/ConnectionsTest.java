@@ -271,7 +271,8 @@ class ConnectionsTest {
     @Test
     void aNodeThatSaysGoodbyeTwiceIsSentAway() throws Exception {
         try (var nodes = new TestTransport.Nodes(TestTransport.NIO); Socket wrong = new Socket()) {
-            Node one = nodes.start(1);
+            // So long it would be waited for otherwise.
+            Node one = nodes.start(1, builder -> builder.goodbyeTimeout(Duration.ofSeconds(60)));
             wrong.connect((InetSocketAddress) one.address());
             ByteBuf frames = new Hello(2, 1, 42).encode(UnpooledByteBufAllocator.DEFAULT);
             for (int i = 0; i < 2; i++) {
