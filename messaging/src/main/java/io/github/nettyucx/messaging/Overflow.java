@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.messaging;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
@@ -22,6 +21,7 @@ final class Overflow {
      * sent behind them.
      */
     private final ConcurrentLinkedQueue<Slot> later = new ConcurrentLinkedQueue<>();
+    private final SlotMemory memory;
     /** Of all that has been given room, or is being given it, and has not been moved. */
     private final AtomicLong bytes = new AtomicLong();
 
@@ -29,6 +29,7 @@ final class Overflow {
         this.peer = peer;
         this.node = node;
         this.ring = ring;
+        memory = new SlotMemory(ring.capacity());
     }
 
     // ------------------------------------------------------------------------------------------- event loops
@@ -58,7 +59,7 @@ final class Overflow {
     private Slot slot(int length) {
         try {
             Slot slot = new Slot();
-            slot.memory = Arena.ofAuto().allocate(length, Frame.ALIGNMENT);
+            slot.memory = memory.take(length);
             slot.position = Peer.NO_TICKET;
             slot.length = length;
             node.counters().overflowed();
@@ -80,6 +81,7 @@ final class Overflow {
     void drop(Slot first) {
         for (Slot slot = first; slot != null; slot = slot.next) {
             bytes.addAndGet(-slot.length);
+            memory.give(slot.memory);
         }
     }
 
@@ -123,6 +125,7 @@ final class Overflow {
             }
             frames.poll();
             bytes.addAndGet(-first.length);
+            memory.give(first.memory);
         }
     }
 

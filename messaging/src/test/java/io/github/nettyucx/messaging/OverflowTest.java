@@ -16,13 +16,18 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
+import java.util.stream.Collectors;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -57,6 +62,30 @@ class OverflowTest {
         } finally {
             group.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
         }
+    }
+
+    /** Without that native memory would grow until the garbage collector runs. */
+    @Test
+    void memoryIsUsedAgainUpToABound() {
+        var memory = new SlotMemory(3 * LIMIT);
+        List<MemorySegment> first = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            first.add(memory.take(LENGTH));
+        }
+        first.forEach(memory::give);
+        Set<Long> addresses = first.stream().map(MemorySegment::address).collect(Collectors.toSet());
+        assertEquals(5, addresses.size());
+        List<MemorySegment> second = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            second.add(memory.take(LIMIT));
+            assertTrue(second.getLast().byteSize() >= LIMIT);
+        }
+        assertEquals(3, second.stream().filter(each -> addresses.contains(each.address())).count());
+        // Of another size.
+        memory.give(second.getFirst());
+        assertTrue(memory.take(LIMIT + 1).byteSize() > LIMIT);
+        assertEquals(second.getFirst().address(), memory.take(LIMIT / 2 + 1).address());
+        memory.give(memory.take(1 << 20));
     }
 
     /** The loop would find nothing to do again and again, and take a processor for that. */

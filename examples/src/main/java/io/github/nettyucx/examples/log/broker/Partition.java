@@ -241,7 +241,7 @@ final class Partition implements Inbound.Commits {
 
     private Granted granted(int request) {
         return new Granted(request, number, generation, inbound.mode(), inbound.position(), inbound.capacity,
-                inbound.memory.exportKey());
+                log.nextOffset(), inbound.memory.exportKey());
     }
 
     void written(Peer peer, UcxMemoryNotification put) {

@@ -54,6 +54,7 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
     private int generation = -1;
     /** Of a segment; not known before the broker has answered. */
     private volatile long capacity;
+    private volatile long openedAt = -1;
     private UcxRemoteMemory memory;
     /** The last that there was; {@code null} if there was none. */
     private UcxRemoteMemory written;
@@ -137,7 +138,15 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
         }
     }
 
+    @Override
+    public final long openedAt() {
+        return openedAt;
+    }
+
     private void granted(Message.Granted granted, Promise<Producer> promise) {
+        if (openedAt < 0) {
+            openedAt = granted.next();
+        }
         hasAccess = true;
         generation = granted.generation();
         capacity = granted.capacity();

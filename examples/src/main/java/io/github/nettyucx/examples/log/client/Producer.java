@@ -52,6 +52,14 @@ public interface Producer extends AutoCloseable {
         send(Records.encode(PooledByteBufAllocator.DEFAULT, payload), told, id);
     }
 
+    /**
+     * The offset behind the partition's last record when the access to memory was given, whether that record was committed or
+     * not; -1 without such access.
+     */
+    default long openedAt() {
+        return -1;
+    }
+
     /** How many bytes can be sent at once, as far as it is known. */
     int maxLength();
 

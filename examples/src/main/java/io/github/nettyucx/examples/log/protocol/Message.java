@@ -95,9 +95,10 @@ public sealed interface Message {
      *
      * @param position where an exclusive producer goes on
      * @param capacity where the segment ends; the word of order lies there
+     * @param next the offset behind the partition's last record, which need not be committed
      */
-    record Granted(int request, int partition, int generation, AccessMode mode, long position, long capacity, byte[] key)
-            implements Answer { }
+    record Granted(int request, int partition, int generation, AccessMode mode, long position, long capacity, long next,
+                   byte[] key) implements Answer { }
 
     record Done(int request) implements Answer { }
 

@@ -81,7 +81,7 @@ public final class MessageCodec extends MessageToMessageCodec<ByteBuf, Message> 
             }
             case Granted m -> head.writeByte(13).writeInt(m.request()).writeInt(m.partition())
                     .writeInt(m.generation()).writeByte(m.mode().ordinal()).writeLong(m.position())
-                    .writeLong(m.capacity()).writeBytes(m.key());
+                    .writeLong(m.capacity()).writeLong(m.next()).writeBytes(m.key());
             case Done m -> head.writeByte(14).writeInt(m.request());
             case Located m -> head.writeByte(15).writeInt(m.request()).writeInt(m.generation()).writeLong(m.position())
                     .writeLong(m.readable()).writeBytes(m.key());
@@ -141,7 +141,7 @@ public final class MessageCodec extends MessageToMessageCodec<ByteBuf, Message> 
             case 11 -> new Produced(in.readInt(), in.readLong());
             case 12 -> new Fetched(in.readInt(), in.readLong(), rest(in));
             case 13 -> new Granted(in.readInt(), in.readInt(), in.readInt(), constant(AccessMode.values(), in),
-                    in.readLong(), in.readLong(), readBytes(in));
+                    in.readLong(), in.readLong(), in.readLong(), readBytes(in));
             case 14 -> new Done(in.readInt());
             case 15 -> new Located(in.readInt(), in.readInt(), in.readLong(), in.readLong(), readBytes(in));
             case 16 -> new Slots(in.readInt(), readBytes(in));

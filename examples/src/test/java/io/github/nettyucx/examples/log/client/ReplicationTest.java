@@ -128,6 +128,37 @@ class ReplicationTest {
         }
     }
 
+    /** Its files have more than can be read there, as long as its own followers lack it: that would be sent once more. */
+    @Test
+    void aFollowerThatWaitsForItsOwnFollowersIsWaitedFor() throws Exception {
+        var count = 50;
+        var last = LogBroker.start(TransportKind.UCX, LogFixture.ANY_PORT, settings("last"));
+        var chained = settings("follower").withFollowers(List.of(last.address())).withMinFollowers(1);
+        var follower = LogBroker.start(TransportKind.UCX, LogFixture.ANY_PORT, chained);
+        var address = follower.address();
+        try (var leader = startLeader(address);
+                var connection = LogConnection.open(TransportKind.UCX, leader.address())) {
+            var producer = connection.messageProducer(await(connection.openTopic("orders", 1)));
+            awaitInSync(connection, 1);
+            for (var i = 0; i < count; i++) {
+                await(producer.send(encoded(payload(1, i, 100))));
+            }
+            follower.close();
+            last.close();
+            follower = LogBroker.start(TransportKind.UCX, address, chained);
+            awaitErrors(leader, "it waits for its own followers, which do not have its records 0 to " + (count - 1));
+            follower.close();
+            follower = LogBroker.start(TransportKind.UCX, address, settings("follower"));
+            awaitInSync(connection, 1);
+            try (var byFollower = LogConnection.open(TransportKind.UCX, address)) {
+                assertEquals(count, await(byFollower.messageConsumer(await(byFollower.openTopic("orders", 1)), 0).end()));
+            }
+        } finally {
+            follower.close();
+            last.close();
+        }
+    }
+
     @Test
     void aFollowerWithShorterSegmentsIsLeftAlone() throws Exception {
         try (var follower = new LogFixture(TransportKind.UCX, settings("follower").withSegmentBytes(SEGMENT / 2));

@@ -70,7 +70,7 @@ class SealedKeyTest {
 
     private static Message.Granted granted(Message.Granted from, int generation, long position) {
         return new Message.Granted(Message.UNASKED, from.partition(), generation, from.mode(), position, from.capacity(),
-                from.key());
+                from.next(), from.key());
     }
 
     /** What is under way there would be forgotten. */
