@@ -53,11 +53,8 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
     private volatile boolean leaving;
     /** The peer has said that it sends nothing more. */
     private boolean isLastRead;
-    /** Of the messages in the middle, when the peer was seen to wait for them. */
-    private long progress = -1;
-    private long progressNanos;
-    private boolean wasBeingSent;
-    private boolean looksAgain;
+    /** Of messages in the middle. */
+    private Stall stall;
     /** Nothing is read. Written with the inbox's lock. */
     private volatile boolean paused;
     /** It is going to be looked at whether nothing is read still. */
@@ -233,6 +230,7 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         limit.cancel(false);
         peer = node.peer(hello.node());
         moderation = new WakeModeration(loop, peer::drain);
+        stall = new Stall(stallNanos, loop, peer.outgoing(), this::leaveIfWhole);
         state = State.READY;
         reader.trust();
         node.opened(this);
@@ -403,7 +401,7 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
      * message in fragments {@linkplain Peer#isLeaving() begins} meanwhile.
      */
     void leaveIfWhole() {
-        if (state != State.READY || peer.isInTheMiddle(this) && !isStalled()) {
+        if (state != State.READY || peer.isInTheMiddle(this) && !(isLastRead && stall.isThere())) {
             return;
         }
         state = State.LEAVING;
@@ -414,35 +412,6 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         acknowledge();
         control(isLastRead ? Frame.BYE : Frame.GOODBYE, 0);
         channel.flush();
-    }
-
-    /**
-     * Whether the peer waits for messages of which nothing has come for long, because a codec is slow for example. The peer
-     * sends nothing meanwhile. Then they are given up, and their senders are told. The time begins anew when the channel has
-     * sent what it had of them: before, it was the peer that took nothing, and a thread that waits for room has to wake up.
-     */
-    private boolean isStalled() {
-        if (!isLastRead) {
-            return false;
-        }
-        long now = System.nanoTime();
-        long seen = peer.outgoing().progress();
-        boolean isBeingSent = peer.outgoing().isBeingSent();
-        if (seen != progress || isBeingSent || wasBeingSent) {
-            progress = seen;
-            progressNanos = now;
-        }
-        wasBeingSent = isBeingSent;
-        long left = progressNanos + (isBeingSent ? stallNanos / 2 : stallNanos) - now;
-        if (left > 0 && !looksAgain) {
-            looksAgain = true;
-            // Before the whole time is over: what has been sent since is found out, and the peer does not wait for longer.
-            limit = loop.schedule(() -> {
-                looksAgain = false;
-                leaveIfWhole();
-            }, Math.min(left, stallNanos / 2), TimeUnit.NANOSECONDS);
-        }
-        return left <= 0;
     }
 
     /** The time is that of a peer from which nothing comes. While nothing is read nobody knows. */
@@ -519,6 +488,7 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
                 dialed.unreachable(cause);
             }
         } else {
+            stall.end();
             boolean inOrder = (before == State.LEFT || before == State.LEAVING) && failure == null;
             node.closed(this, inOrder);
             peer.lost(this, failure, inOrder);

@@ -48,12 +48,11 @@ public final class Peer {
     private final Inbox inbox;
     private final Runnable drain = this::drain;
     private final Deliveries deliveries = new Deliveries();
+    private final Losses losses;
     /** Where messages go, or {@code null}. Changed with this object's lock, and on its own loop if it is to be another. */
     private volatile Connection current;
     /** Of the thread that drains. */
     private boolean draining;
-    /** Of {@link #home}: an application is told of a loss. */
-    private boolean telling;
 
     // With the lock.
     private final List<Connection> connections = new ArrayList<>();
@@ -65,13 +64,6 @@ public final class Peer {
     /** Written with the lock. */
     private volatile boolean closed;
 
-    /**
-     * What is told when the lock is free again: an application that is told may wait for another thread of its own, which asks
-     * this object.
-     */
-    private record Loss(long from, long to, Throwable cause, boolean requestsToo) {
-    }
-
     Peer(Node node, int id, EventLoop home) {
         this.node = node;
         this.id = id;
@@ -79,6 +71,7 @@ public final class Peer {
         outgoing = new Outgoing(this, node);
         asking = new Asking(this, node, home);
         inbox = new Inbox(node.executor());
+        losses = new Losses(this, node, home, deliveries, asking);
     }
 
     /** The node's id. */
@@ -284,12 +277,12 @@ public final class Peer {
 
     /** On {@link #home}. */
     private void drainUnconnected() {
-        if (telling) {
+        if (losses.areTold()) {
             // Who is told sends something. It would be told of that before it has returned, and again.
             execute(home);
             return;
         }
-        Loss loss = null;
+        Losses.Loss loss = null;
         synchronized (this) {
             if (current != null) {
                 execute(loop());
@@ -309,56 +302,20 @@ public final class Peer {
             }
         }
         if (loss != null) {
-            tell(loss);
+            losses.tell(loss);
         } else {
             node.connect(this, home);
         }
     }
 
     /** With the lock, while there is no connection. */
-    private Loss giveUp(MessagingException cause) {
+    private Losses.Loss giveUp(MessagingException cause) {
         long from = outgoing.taken();
         Outgoing.Sent left = outgoing.discard();
         if (left == Outgoing.Sent.MORE) {
             execute(home);
         }
-        return lose(from, outgoing.taken(), cause, true);
-    }
-
-    /** With the lock. */
-    private Loss lose(long from, long to, Throwable cause, boolean requestsToo) {
-        if (from < to) {
-            deliveries.lose(from, to);
-        }
-        if (requestsToo) {
-            asking.lost(to);
-        }
-        return new Loss(from, to, cause, requestsToo);
-    }
-
-    /** On an event loop. */
-    private void tell(Loss loss) {
-        if (!home.inEventLoop()) {
-            tellNow(loss);
-            return;
-        }
-        telling = true;
-        try {
-            tellNow(loss);
-        } finally {
-            telling = false;
-        }
-    }
-
-    private void tellNow(Loss loss) {
-        if (loss.from < loss.to) {
-            node.counters().undelivered();
-            node.told(listener -> listener.undelivered(this, loss.from, loss.to, loss.cause));
-        }
-        if (loss.requestsToo) {
-            node.requests().fail(this, loss.to, loss.cause instanceof MessagingException lost ? lost
-                    : new MessagingException.NodeLost("the connection to node " + id + " was lost", loss.cause));
-        }
+        return losses.lose(from, outgoing.taken(), cause, true);
     }
 
     /** How long an attempt to connect may take, so that what waits is told of in time. */
@@ -369,7 +326,7 @@ public final class Peer {
 
     /** An attempt to connect has failed. */
     void unreachable(Throwable cause) {
-        Loss loss;
+        Losses.Loss loss;
         synchronized (this) {
             if (!connecting) {
                 return;
@@ -386,7 +343,7 @@ public final class Peer {
             pauseEndNanos = System.nanoTime() + PAUSE_NANOS;
             loss = giveUp(new MessagingException.NodeLost("node " + id + " cannot be reached: " + cause.getMessage(), cause));
         }
-        tell(loss);
+        losses.tell(loss);
     }
 
     // ------------------------------------------------------------------------------------------- connections
@@ -462,7 +419,7 @@ public final class Peer {
     /** It has ended; on its loop. */
     void lost(Connection connection, Throwable cause, boolean inOrder) {
         boolean last;
-        Loss loss = null;
+        Losses.Loss loss = null;
         synchronized (this) {
             abandon(connection);
             connections.remove(connection);
@@ -470,14 +427,14 @@ public final class Peer {
             long from = connection.unacknowledgedFrom();
             long to = connection.sentUpTo();
             if (to >= 0) {
-                loss = lose(from, to, cause == null ? new MessagingException.NodeLost(
+                loss = losses.lose(from, to, cause == null ? new MessagingException.NodeLost(
                         "node " + id + " has closed the connection", null) : cause, !inOrder || from < to);
             }
             // Behind that: what another one sends is acknowledged without a look at the lock, and must not be so before.
             connections.forEach(this::use);
         }
         if (loss != null) {
-            tell(loss);
+            losses.tell(loss);
         }
         if (last) {
             node.told(listener -> listener.disconnected(this, inOrder ? null : cause));
