@@ -37,8 +37,7 @@ final class AeronClient implements MeasuredClient {
     @Override
     public ClientResult measure() throws InterruptedException {
         streams.awaitConnected();
-        var unused = Durations.newHistogram();
-        var operations = Calibration.warmUp(scenario, compilers, count -> run(count, unused));
+        var operations = Calibration.warmUp(scenario, compilers, count -> run(count, Durations.newHistogram()));
         var histogram = Durations.newHistogram();
         barrier.await();
 

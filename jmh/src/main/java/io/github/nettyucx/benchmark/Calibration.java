@@ -19,7 +19,10 @@ final class Calibration {
     /** This part of the measured operations is made before, without being measured. */
     private static final int WARMUP = 10;
 
-    /** What is tried, in the same way as it is measured: the JIT compiles branches that were taken. */
+    /**
+     * What is tried, in the same way as it is measured, and with new histograms: the JIT compiles branches that were taken, and
+     * has to compile again when another one is.
+     */
     interface Trial {
         /** @return how long it took, in nanoseconds */
         long run(long operations) throws InterruptedException;

@@ -22,9 +22,8 @@ final class Exchange {
         if (scenario.work() == Work.MANY) {
             Minutely.start(client.handlers().subList(scenario.active(), scenario.connections()));
         }
-        var unused = histograms(active);
         var operations = Calibration.warmUp(scenario, client.compilers(),
-                count -> client.runAll(active, phase(count), unused));
+                count -> client.runAll(active, phase(count), histograms(active)));
         var histograms = histograms(active);
         client.awaitStart();
 

@@ -27,11 +27,10 @@ final class Fairness {
         var cold = client.handlers().subList(1, scenario.connections());
         hot.start(new Phase(Phase.Kind.TO_SERVER, scenario.size(), scenario.flush(), Phase.ENDLESS), null);
         // What is tried takes the same way as what is measured, so that it is compiled.
-        var unused = histograms(cold);
         var perConnection = Math.ceilDiv(TRIAL, cold.size());
         var operations = scenario.operations() > 0 ? scenario.operations()
-                : Math.max(1, Math.round(perConnection * scenario.seconds() * 1e9 / run(cold, perConnection, unused)));
-        run(cold, Math.ceilDiv(operations, WARMUP), unused);
+                : Math.max(1, Math.round(perConnection * scenario.seconds() * 1e9 / run(cold, perConnection, histograms(cold))));
+        run(cold, Math.ceilDiv(operations, WARMUP), histograms(cold));
         var histograms = histograms(cold);
         client.awaitStart();
 

@@ -92,8 +92,7 @@ final class MessagingClient implements MeasuredClient {
 
     @Override
     public ClientResult measure() throws InterruptedException {
-        var unused = histograms();
-        var operations = Calibration.warmUp(scenario, compilers, count -> run(count, unused));
+        var operations = Calibration.warmUp(scenario, compilers, count -> run(count, histograms()));
         var histograms = histograms();
         barrier.await();
 

@@ -90,8 +90,7 @@ final class OneSidedClient implements MeasuredClient {
     @Override
     public ClientResult measure() throws InterruptedException {
         await(ready.orTimeout(OPEN_SECONDS, TimeUnit.SECONDS));
-        var unused = Durations.newHistogram();
-        var operations = Calibration.warmUp(scenario, compilers, number -> run(number, unused));
+        var operations = Calibration.warmUp(scenario, compilers, number -> run(number, Durations.newHistogram()));
         var measured = Durations.newHistogram();
         barrier.await();
 

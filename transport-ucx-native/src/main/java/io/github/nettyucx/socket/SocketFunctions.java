@@ -46,26 +46,33 @@ final class SocketFunctions {
     private static final MethodHandle SETSOCKOPT = bind("setsockopt", SHAPE);
     private static final MethodHandle SHUTDOWN = bind("shutdown", SHAPE);
     private static final MethodHandle CLOSE = bind("close", SHAPE);
-    private static final MethodHandle RECV = bind("recv", SHAPE);
-    private static final MethodHandle SEND = bind("send", SHAPE);
-    private static final MethodHandle SENDMSG = bind("sendmsg", SHAPE);
-    private static final MethodHandle SENDTO = bind("sendto", SHAPE);
-    private static final MethodHandle RECVFROM = bind("recvfrom", SHAPE);
-    private static final MethodHandle SPLICE = bind("splice", SHAPE);
     private static final MethodHandle PIPE2 = bind("pipe2", SHAPE);
     private static final MethodHandle DUP = bind("dup", SHAPE);
     private static final MethodHandle GETRANDOM = bind("getrandom", SHAPE);
     private static final MethodHandle EPOLL_CREATE1 = bind("epoll_create1", SHAPE);
     private static final MethodHandle EPOLL_CTL = bind("epoll_ctl", SHAPE);
-    private static final MethodHandle EPOLL_WAIT = bind("epoll_wait", SHAPE);
-    /** Critical, and without {@code errno}: who wants to know why it has failed calls {@link #EPOLL_WAIT}. */
+    /** Critical, and without {@code errno}: who wants to know why it has failed calls {@link #epollWait}. */
     private static final MethodHandle EPOLL_POLL =
             bind("epoll_wait", LINKER.downcallHandle(SIX, Linker.Option.critical(false)));
-    /** Absent before glibc 2.35. */
-    private static final MethodHandle EPOLL_PWAIT2 = bindIfPresent("epoll_pwait2", SHAPE);
     private static final MethodHandle EVENTFD = bind("eventfd", SHAPE);
     /** Without {@code errno}, so that a thread which wakes a loop needs no {@link CallState}. */
     private static final MethodHandle EVENTFD_WRITE = bind("eventfd_write", LINKER.downcallHandle(THREE));
+
+    /*
+     * What is called for each message. None of these is final, though nobody sets one again: so the JIT does not compile them
+     * into their callers. For each call the JDK makes a view of the memory for errno (SharedUtils.checkCaptureSegment). The
+     * JIT sees through it in the handle's own code, but not always in that of a whole turn of a loop: then it is an object of
+     * 40 bytes.
+     */
+    private static MethodHandle recv = bind("recv", SHAPE);
+    private static MethodHandle send = bind("send", SHAPE);
+    private static MethodHandle sendmsg = bind("sendmsg", SHAPE);
+    private static MethodHandle sendto = bind("sendto", SHAPE);
+    private static MethodHandle recvfrom = bind("recvfrom", SHAPE);
+    private static MethodHandle splice = bind("splice", SHAPE);
+    private static MethodHandle epollWait = bind("epoll_wait", SHAPE);
+    /** Absent before glibc 2.35. */
+    private static MethodHandle epollPwait2 = bindIfPresent("epoll_pwait2", SHAPE);
 
     /** Needed by the first loop that waits long, and not to start. */
     private static final class Timer {
@@ -161,7 +168,7 @@ final class SocketFunctions {
 
     static long recv(CallState state, long fd, long address, long length, long flags) {
         try {
-            return state.result((long) RECV.invokeExact(state.errno, fd, address, length, flags, 0L, 0L));
+            return state.result((long) recv.invokeExact(state.errno, fd, address, length, flags, 0L, 0L));
         } catch (Throwable t) {
             throw rethrow(t);
         }
@@ -169,7 +176,7 @@ final class SocketFunctions {
 
     static long send(CallState state, long fd, long address, long length, long flags) {
         try {
-            return state.result((long) SEND.invokeExact(state.errno, fd, address, length, flags, 0L, 0L));
+            return state.result((long) send.invokeExact(state.errno, fd, address, length, flags, 0L, 0L));
         } catch (Throwable t) {
             throw rethrow(t);
         }
@@ -177,7 +184,7 @@ final class SocketFunctions {
 
     static long sendmsg(CallState state, long fd, long message, long flags) {
         try {
-            return state.result((long) SENDMSG.invokeExact(state.errno, fd, message, flags, 0L, 0L, 0L));
+            return state.result((long) sendmsg.invokeExact(state.errno, fd, message, flags, 0L, 0L, 0L));
         } catch (Throwable t) {
             throw rethrow(t);
         }
@@ -186,7 +193,7 @@ final class SocketFunctions {
     static long sendto(
             CallState state, long fd, long bytes, long length, long flags, long address, long addressLength) {
         try {
-            return state.result((long) SENDTO.invokeExact(state.errno,
+            return state.result((long) sendto.invokeExact(state.errno,
                     fd, bytes, length, flags, address, addressLength));
         } catch (Throwable t) {
             throw rethrow(t);
@@ -196,7 +203,7 @@ final class SocketFunctions {
     static long recvfrom(
             CallState state, long fd, long bytes, long length, long flags, long address, long addressLength) {
         try {
-            return state.result((long) RECVFROM.invokeExact(state.errno,
+            return state.result((long) recvfrom.invokeExact(state.errno,
                     fd, bytes, length, flags, address, addressLength));
         } catch (Throwable t) {
             throw rethrow(t);
@@ -205,7 +212,7 @@ final class SocketFunctions {
 
     static long splice(CallState state, long from, long to, long length, long flags) {
         try {
-            return state.result((long) SPLICE.invokeExact(state.errno, from, 0L, to, 0L, length, flags));
+            return state.result((long) splice.invokeExact(state.errno, from, 0L, to, 0L, length, flags));
         } catch (Throwable t) {
             throw rethrow(t);
         }
@@ -234,7 +241,7 @@ final class SocketFunctions {
 
     static int epollWait(CallState state, long epoll, long events, long max, long millis) {
         try {
-            return state.result((int) (long) EPOLL_WAIT.invokeExact(state.errno, epoll, events, max, millis, 0L, 0L));
+            return state.result((int) (long) epollWait.invokeExact(state.errno, epoll, events, max, millis, 0L, 0L));
         } catch (Throwable t) {
             throw rethrow(t);
         }
@@ -252,11 +259,11 @@ final class SocketFunctions {
 
     /** The same with a {@code struct timespec}; {@code -ENOSYS} where libc has it not. */
     static int epollWait2(CallState state, long epoll, long events, long max, long timeout) {
-        if (EPOLL_PWAIT2 == null) {
+        if (epollPwait2 == null) {
             return -Errno.ENOSYS;
         }
         try {
-            return state.result((int) (long) EPOLL_PWAIT2.invokeExact(state.errno,
+            return state.result((int) (long) epollPwait2.invokeExact(state.errno,
                     epoll, events, max, timeout, 0L, 0L));
         } catch (Throwable t) {
             throw rethrow(t);
@@ -294,10 +301,7 @@ final class SocketFunctions {
         }
     }
 
-    /**
-     * For what is not called for each message: only a constant handle is compiled into its caller. The functions return
-     * an {@code int}.
-     */
+    /** The functions return an {@code int}. */
     private static int call(CallState state, MethodHandle function, long first, long second, long third) {
         return call(state, function, first, second, third, 0, 0, 0);
     }

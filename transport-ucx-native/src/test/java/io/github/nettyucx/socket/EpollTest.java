@@ -14,8 +14,10 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -144,6 +146,44 @@ class EpollTest {
             epoll.add(pair.server.fd(), Epoll.OUT, 5);
             assertEquals(1, epoll.poll());
             assertEquals(5, epoll.key(0));
+        }
+    }
+
+    /** Epoll tells of what is ready in the order in which it became so. */
+    @ParameterizedTest
+    @ValueSource(ints = {0b0001, 0b1000, 0b0110, 0b0101, 0b1010, 0b1111})
+    void negativeKeysAmongOthersAreLeftOut(int untold) throws Exception {
+        List<SocketPair> pairs = new ArrayList<>();
+        Epoll epoll = new Epoll();
+        try {
+            Map<Long, Integer> expected = new HashMap<>();
+            for (int i = 0; i < 4; i++) {
+                SocketPair pair = SocketPair.open();
+                pairs.add(pair);
+                boolean isTold = (untold >> i & 1) == 0;
+                int interest = i == 2 ? Epoll.OUT : Epoll.IN | Epoll.OUT;
+                epoll.add(pair.client.fd(), interest, isTold ? i : -1 - i);
+                pair.send(pair.server, "x");
+                if (isTold) {
+                    expected.put((long) i, interest);
+                }
+            }
+            Map<Long, Integer> told = new HashMap<>();
+            long start = System.nanoTime();
+            do {
+                told.clear();
+                int n = epoll.poll();
+                for (int i = 0; i < n; i++) {
+                    told.put(epoll.key(i), epoll.events(i));
+                }
+                assertEquals(n, told.size(), "one of them came twice");
+            } while (!told.equals(expected) && System.nanoTime() - start < SocketPair.PATIENCE);
+            assertEquals(expected, told);
+        } finally {
+            epoll.close();
+            for (SocketPair pair : pairs) {
+                pair.close();
+            }
         }
     }
 

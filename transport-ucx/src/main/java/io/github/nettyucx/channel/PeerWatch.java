@@ -8,8 +8,8 @@ import io.netty.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Has a lane look for a peer whose host is gone, from a write on until the peer has acknowledged everything. A connection
- * over which nothing is under way is looked after by the kernel.
+ * Has a lane look for a peer whose host is gone, from a write on until the peer has acknowledged everything, and nothing has
+ * been written for a while. A connection over which nothing is under way is looked after by the kernel.
  */
 final class PeerWatch implements Runnable {
 
@@ -21,6 +21,12 @@ final class PeerWatch implements Runnable {
     private final int millis;
     /** {@code null} while there is nothing to look for. */
     private Future<?> nextLook;
+    /**
+     * Since the last look. Where bytes go all the time looks follow each other, though all may just have been acknowledged: a
+     * write hardly ever finds that there is none to come, and the JIT, which takes that for never, would have to compile again
+     * what writes.
+     */
+    private boolean isWritten;
 
     /** @param millis that the peer's host may be silent for */
     PeerWatch(EventLoop loop, Lane lane, int millis) {
@@ -31,6 +37,7 @@ final class PeerWatch implements Runnable {
 
     /** Something has been written. */
     void written() {
+        isWritten = true;
         if (nextLook == null) {
             schedule();
         }
@@ -50,7 +57,9 @@ final class PeerWatch implements Runnable {
     @Override
     public void run() {
         nextLook = null;
-        if (lane.checkPeer(millis)) {
+        boolean wasWritten = isWritten;
+        isWritten = false;
+        if (lane.checkPeer(millis) || wasWritten) {
             schedule();
         }
     }
