@@ -4,8 +4,8 @@ package io.github.nettyucx.messaging;
 /** Writes a message that is larger than a frame: frame by frame, each with room of its own. */
 final class Fragments implements Exporter.More {
 
-    /** A frame that is longer is sent in fragments. */
-    static final int LIMIT = 64 * 1024;
+    /** A frame that is longer is sent in fragments. A body of 64 KiB goes in one, with its correlation. */
+    static final int LIMIT = Frame.HEADER + 8 + 64 * 1024;
     /** The frame's word, the message's number, how long it is, and its kind, with {@link #FIRST}. */
     static final int HEADER = Frame.HEADER + 16;
     /** Beside the kind, in the first fragment: what begins with another one has lost its beginning with a connection. */
@@ -91,7 +91,7 @@ final class Fragments implements Exporter.More {
             Slot complete = slot;
             slot = null;
             if (beside == null) {
-                outgoing.commit(complete, length, Frame.FRAGMENT, type);
+                outgoing.commit(complete, length, Frame.FRAGMENT, type, kind == Frame.MESSAGE);
             } else {
                 complete.kind = Frame.FRAGMENT;
                 complete.type = type;
@@ -127,7 +127,7 @@ final class Fragments implements Exporter.More {
         if (slot != null) {
             Slot incomplete = slot;
             slot = null;
-            outgoing.commit(incomplete, length, Frame.SKIP, 0);
+            outgoing.commit(incomplete, length, Frame.SKIP, 0, false);
         }
         if (left < total) {
             Slot last = outgoing.reserveAnyway(own, Frame.HEADER + 8);
@@ -135,7 +135,7 @@ final class Fragments implements Exporter.More {
             exporter.putLong(number);
             // If it is beside the ring the receiver does not know for a while that the message has ended.
             last.ends = isCounted && last.position == Peer.NO_TICKET;
-            outgoing.commit(last, Frame.HEADER + 8, Frame.FRAGMENT_ABORTED, 0);
+            outgoing.commit(last, Frame.HEADER + 8, Frame.FRAGMENT_ABORTED, 0, false);
             if (isCounted && !last.ends) {
                 outgoing.ended();
             }

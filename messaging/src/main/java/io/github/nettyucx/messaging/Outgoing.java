@@ -55,8 +55,9 @@ final class Outgoing implements Ring.Span {
     private Channel channel;
     private LoopCounters counters;
     private long turnBytes;
-    /** That have been taken since the ring was found empty. */
-    private int turnFrames;
+    // What has been taken since the ring was found empty.
+    private int restFrames;
+    private long restBytes;
 
     Outgoing(Peer peer, Node node) {
         this.peer = peer;
@@ -299,12 +300,17 @@ final class Outgoing implements Ring.Span {
         return position;
     }
 
-    void commit(Slot slot, int length, int kind, int type) {
+    private void commit(Slot slot, int length, int kind, int type) {
+        commit(slot, length, kind, type, kind == Frame.MESSAGE);
+    }
+
+    /** @param canWait see {@link Ring#commit(long, int, int, int, boolean)} */
+    void commit(Slot slot, int length, int kind, int type, boolean canWait) {
         if (slot.position == Peer.NO_TICKET) {
             slot.kind = kind;
             slot.type = type;
             commitBeside(slot);
-        } else if (ring.commit(slot.position, length, kind, type) || isOfItsOwnLoop()) {
+        } else if (ring.commit(slot.position, length, kind, type, canWait) || isOfItsOwnLoop()) {
             peer.wake();
         }
     }
@@ -424,8 +430,9 @@ final class Outgoing implements Ring.Span {
             // Or until a thread commits what it is writing: what waits would be sent behind it.
             return ring.tail() != ring.taken() && ring.sleep() ? Sent.ASLEEP : Sent.MORE;
         }
-        boolean naps = moderation != null && moderation.naps(turnFrames);
-        turnFrames = 0;
+        boolean naps = moderation != null && moderation.naps(restFrames, restBytes);
+        restFrames = 0;
+        restBytes = 0;
         return (naps ? ring.nap(napBytes) : ring.sleep()) && !overflow.isWaiting(begins) ? Sent.ASLEEP : Sent.MORE;
     }
 
@@ -443,7 +450,8 @@ final class Outgoing implements Ring.Span {
             return;
         }
         turnBytes += length;
-        turnFrames += frames;
+        restFrames += frames;
+        restBytes += length;
         counters.sent(frames, bytes);
         channel.write(spans.begin(offset, bytes, position + length), channel.voidPromise());
     }

@@ -16,8 +16,8 @@ import java.nio.ByteOrder;
  * when it has been sent. Positions are bytes since the ring was made; they only grow.
  * <p>
  * The consumer is asleep or awake, or naps. The producer that commits to a ring whose consumer is asleep is told to wake it,
- * once. Of one that naps, and looks again by itself, that is so when a frame is not just a {@link Frame#MESSAGE}, or when
- * there is much to take.
+ * once. Of one that naps, and looks again by itself, that is so when a frame is not a message or a part of one that can wait,
+ * or when there is much to take.
  * <p>
  * A frame that does not fit before the end of the memory begins at its start; a {@link Frame#PAD} fills the rest.
  */
@@ -170,14 +170,20 @@ final class Ring {
     /**
      * Completes a frame that has been reserved and written.
      *
+     * @param canWait whether a consumer that naps need not be woken for it
      * @return whether the caller has to wake the consumer
      */
-    boolean commit(long position, int length, int kind, int type) {
+    boolean commit(long position, int length, int kind, int type, boolean canWait) {
         int offset = offset(position);
         INT.set(memory, offset + 4L, Frame.head(kind, type));
         // Before we look whether the consumer is asleep; it looks at us after it has said so.
         INT.setVolatile(memory, (long) offset, length);
-        return (long) LONG.getVolatile(memory, stateWord) != AWAKE && wake(kind == Frame.MESSAGE, position + length);
+        return (long) LONG.getVolatile(memory, stateWord) != AWAKE && wake(canWait, position + length);
+    }
+
+    /** The same, where only a {@link Frame#MESSAGE} can wait. */
+    boolean commit(long position, int length, int kind, int type) {
+        return commit(position, length, kind, type, kind == Frame.MESSAGE);
     }
 
     /** @param canWait whether a consumer that naps is not woken for what ends at that position, if it does so soon enough */

@@ -13,8 +13,9 @@ import java.util.concurrent.TimeUnit;
  * <p>
  * A thread may have the loop's processor. Then the loop takes it from the thread for the first message, finds this one alone
  * or one more, sleeps, and is woken by the next one: every message or two costs a sleep. When that has been so often enough,
- * the loop naps: messages wake it when there is much to take, and else it looks by itself a moment later. It goes on like that for as long
- * as it finds more than a few each time. Each time that it does not, it takes longer until it naps again.
+ * but for a ring full of them now and then, the loop naps: messages wake it when there is much to take, and else it looks by
+ * itself a moment later. It goes on like that for as long as it finds more than a few each time, or much. Each time that it
+ * does not, it takes longer until it naps again.
  * <p>
  * Only loops of this project's own kind nap: others do not say whether they have slept, or have no timers that are fine enough.
  * Only for the loop's own thread.
@@ -24,25 +25,27 @@ final class WakeModeration {
     /** So many bytes of messages wake a loop that naps, or as many as a quarter of the ring has. */
     static final int NAP_BYTES = 256 * 1024;
     private static final long NAP_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
-    /** A sleep has brought too little if it was no more messages than that. */
-    private static final int FEW = 2;
-    /** So often in a row it has to have brought too little, from the first time to the last; it doubles. */
+    /** A sleep brings too little if it is no more messages than that, on an average. */
+    static final int FEW = 2;
+    /** Over so many sleeps, from the first time to the last; it doubles. */
     static final int FIRST_PATIENCE = 64;
     static final int LAST_PATIENCE = 4096;
-    /** After so many naps it is judged whether they are worth it, and they are if each has brought so many messages. */
+    /** After so many naps it is judged whether they are worth it: if each has brought so many messages, or so many bytes. */
     static final int ROUND = 8;
     static final int WORTH = 4;
+    static final int WORTH_BYTES = 128 * 1024;
 
     /** {@code null} if it never naps. */
     private final UcxEventLoop loop;
     private final Runnable drain;
     /** Looks, for as long as the loop naps again and again; {@code null} if it does not. One for many naps costs them nothing. */
     private ScheduledFuture<?> looks;
-    private int few;
-    private int patience = FIRST_PATIENCE;
     private boolean napping;
-    private int naps;
-    private int gathered;
+    private int patience = FIRST_PATIENCE;
+    /** Since the count began: sleeps, or naps, and what they have brought. */
+    private int rests;
+    private int messages;
+    private long bytes;
 
     /** @param drain is run on the loop when it looks by itself */
     WakeModeration(EventLoop loop, Runnable drain) {
@@ -53,11 +56,12 @@ final class WakeModeration {
     /**
      * The ring is empty, and the loop has nothing more to send.
      *
-     * @param messages how many it has sent since it was so the last time
+     * @param sent      how many messages it has sent since it was so the last time
+     * @param sentBytes of these
      * @return whether it should nap, and not sleep: the ring is looked at again by itself
      */
-    boolean naps(int messages) {
-        if (loop == null || !naps(messages, loop.hasSlept())) {
+    boolean naps(int sent, long sentBytes) {
+        if (loop == null || !naps(sent, sentBytes, loop.hasSlept())) {
             end();
             return false;
         }
@@ -83,21 +87,27 @@ final class WakeModeration {
     }
 
     /** @param slept whether the loop had slept just before */
-    boolean naps(int messages, boolean slept) {
+    boolean naps(int sent, long sentBytes, boolean slept) {
+        messages += sent;
+        bytes += sentBytes;
         if (napping) {
-            gathered += messages;
-            if (++naps == ROUND) {
-                napping = gathered >= ROUND * WORTH;
+            if (++rests == ROUND) {
+                napping = messages >= ROUND * WORTH || bytes >= ROUND * WORTH_BYTES;
                 patience = napping ? FIRST_PATIENCE : Math.min(LAST_PATIENCE, 2 * patience);
-                naps = 0;
-                gathered = 0;
+                countAnew();
             }
-        } else if (messages > FEW || !slept) {
-            few = 0;
-        } else if (messages > 0 && ++few == patience) {
-            few = 0;
+        } else if (messages > FEW * patience) {
+            countAnew();
+        } else if (slept && sent > 0 && ++rests == patience) {
             napping = true;
+            countAnew();
         }
         return napping;
+    }
+
+    private void countAnew() {
+        rests = 0;
+        messages = 0;
+        bytes = 0;
     }
 }

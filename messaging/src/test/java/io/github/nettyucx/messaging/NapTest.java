@@ -5,6 +5,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -23,27 +25,30 @@ class NapTest {
     /** Naps from its next message on, as if it had been woken for each before. */
     private static void makeDrowsy(Connection connection) throws Exception {
         connection.loop().submit(() -> {
-            for (int i = 0; i < 2 * WakeModeration.LAST_PATIENCE && !connection.moderation().naps(1, true); i++) {
+            for (int i = 0; i < 2 * WakeModeration.LAST_PATIENCE && !connection.moderation().naps(1, 16, true); i++) {
                 // Until it naps.
             }
         }).get();
     }
 
-    @Test
-    void whatIsSentToALoopThatNapsArrivesAlthoughItWakesNobodyAndThenTheLoopSleeps() throws Exception {
+    /** In one frame, and in parts. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 100 * 1024})
+    void whatIsSentToALoopThatNapsArrivesAlthoughItWakesNobodyAndThenTheLoopSleeps(int bytes) throws Exception {
+        ByteBuf message = Unpooled.wrappedBuffer(new byte[bytes]);
         var received = new AtomicInteger();
         try (var nodes = new TestTransport.Nodes(TestTransport.UCX)) {
             Node one = nodes.start(1);
-            nodes.start(2).onMessage(BYTES, (from, message) -> received.incrementAndGet());
+            nodes.start(2).onMessage(BYTES, (from, arrived) -> received.incrementAndGet());
             Peer peer = one.peer(2);
             Ring ring = peer.outgoing().ring();
-            peer.send(BYTES, Unpooled.EMPTY_BUFFER);
+            peer.send(BYTES, message);
             MessagesTest.await("connected", () -> received.get() == 1);
             int sent = 1;
             int slept = 0;
             for (int i = 0; i < TRIES; i++) {
                 makeDrowsy(peer.connections().getFirst());
-                peer.send(BYTES, Unpooled.EMPTY_BUFFER);
+                peer.send(BYTES, message);
                 sent++;
                 long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(100);
                 while (!ring.naps() && System.nanoTime() < end) {
@@ -51,14 +56,14 @@ class NapTest {
                 }
                 long before = one.metrics().wakeups();
                 boolean naps = ring.naps();
-                peer.send(BYTES, Unpooled.EMPTY_BUFFER);
+                peer.send(BYTES, message);
                 sent++;
                 slept += naps && one.metrics().wakeups() == before ? 1 : 0;
                 int all = sent;
                 MessagesTest.await("all messages", () -> received.get() == all);
                 MessagesTest.await("the nap ends", () -> !ring.naps());
             }
-            System.out.println("Messages that came to a loop that napped, and woke nobody: " + slept + " of " + TRIES);
+            System.out.println("Messages of " + bytes + " bytes that came to a loop that napped, and woke nobody: " + slept + " of " + TRIES);
             assertTrue(slept > TRIES / 10, () -> "it does not nap");
         }
     }
@@ -78,7 +83,7 @@ class NapTest {
             connection.loop().submit(() -> {
                 Ring ring = peer.outgoing().ring();
                 assertTrue(ring.nap(WakeModeration.NAP_BYTES));
-                assertTrue(connection.moderation().naps(1));
+                assertTrue(connection.moderation().naps(1, 16));
                 connection.turn().begin();
                 peer.send(BYTES, Unpooled.EMPTY_BUFFER);
                 connection.turn().end();
@@ -103,7 +108,7 @@ class NapTest {
             Connection connection = peer.connections().getFirst();
             makeDrowsy(connection);
             connection.loop().submit(() -> {
-                assertTrue(connection.moderation().naps(1));
+                assertTrue(connection.moderation().naps(1, 16));
                 assertTrue(connection.moderation().looks());
                 connection.leave();
                 assertFalse(connection.moderation().looks());

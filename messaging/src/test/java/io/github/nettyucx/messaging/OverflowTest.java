@@ -145,10 +145,10 @@ class OverflowTest {
             long id = loop.submit(Thread::currentThread).get().threadId();
             WakeModeration moderation = peer.connections().getFirst().moderation();
             loop.submit(() -> {
-                for (int i = 0; i < 2 * WakeModeration.LAST_PATIENCE && !moderation.naps(1, true); i++) {
+                for (int i = 0; i < 2 * WakeModeration.LAST_PATIENCE && !moderation.naps(1, 16, true); i++) {
                     // Until it naps.
                 }
-                assertTrue(moderation.naps(1));
+                assertTrue(moderation.naps(1, 16));
                 peer.send(bytes, Unpooled.wrappedBuffer(new byte[LENGTH]));
             }).get();
             sent++;

@@ -135,6 +135,20 @@ class RingTest {
     }
 
     @Test
+    void partsThatCanWaitDoNotWakeAConsumerThatNapsAndOthersDo() {
+        ring.wake();
+        assertTrue(ring.nap(64));
+        assertFalse(ring.commit(ring.reserve(32), 32, Frame.FRAGMENT, 1, true));
+        assertTrue(ring.commit(ring.reserve(8), 8, Frame.FRAGMENT, 1, false));
+        take(ring, CAPACITY);
+        assertTrue(ring.nap(64));
+        assertTrue(commitOne(8, Frame.FRAGMENT), "of what is not said");
+        take(ring, CAPACITY);
+        assertTrue(ring.sleep());
+        assertTrue(ring.commit(ring.reserve(32), 32, Frame.FRAGMENT, 1, true), "it sleeps");
+    }
+
+    @Test
     void aConsumerThatNapsIsWokenWhenThereIsMuchToTakeAndOnce() {
         ring.wake();
         assertTrue(ring.nap(64));

@@ -11,12 +11,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** When a loop naps, by what it has sent between its sleeps. */
 class WakeModerationTest {
 
+    private static final int SMALL = 16;
+
     private final WakeModeration moderation = new WakeModeration(null, () -> { });
+
+    private boolean naps(int messages, boolean slept) {
+        return moderation.naps(messages, (long) messages * SMALL, slept);
+    }
 
     /** @return how many sleeps it takes, each for so many messages, until the loop naps */
     private int sleepsUntilItNaps(int messages) {
         int sleeps = 1;
-        while (!moderation.naps(messages, true)) {
+        while (!naps(messages, true)) {
             sleeps++;
             assertTrue(sleeps < 100_000, "it naps");
         }
@@ -26,7 +32,7 @@ class WakeModerationTest {
     /** @return how many naps it makes, each with so many messages behind it, until it sleeps */
     private int napsUntilItSleeps(int messages) {
         int naps = 1;
-        while (moderation.naps(messages, true)) {
+        while (naps(messages, true)) {
             naps++;
             assertTrue(naps < 100_000, "it sleeps");
         }
@@ -43,27 +49,50 @@ class WakeModerationTest {
         assertEquals(WakeModeration.FIRST_PATIENCE, sleepsUntilItNaps(2));
     }
 
+    /** A ring full of messages now and then, because the thread has waited for room. */
     @Test
-    void aSleepThatHasBroughtManyBeginsTheCountAnew() {
-        for (int i = 1; i < WakeModeration.FIRST_PATIENCE; i++) {
-            assertFalse(moderation.naps(1, true));
+    void soDoesOneThatFindsFewOnAnAverage() {
+        int sleeps = 1;
+        while (!naps(sleeps % 12 == 0 ? 12 : 1, true)) {
+            sleeps++;
+            assertTrue(sleeps < 100_000, "it naps");
         }
-        assertFalse(moderation.naps(3, true));
+        assertEquals(WakeModeration.FIRST_PATIENCE, sleeps);
+    }
+
+    @Test
+    void oneThatFindsMoreOnAnAverageDoesNot() {
+        for (int i = 0; i < 10_000; i++) {
+            assertFalse(naps(3, true));
+            assertFalse(naps(2, true));
+        }
+        for (int i = 0; i < 10_000; i++) {
+            assertFalse(naps(1, true));
+            assertFalse(naps(10, false));
+        }
+    }
+
+    @Test
+    void oneThatHasFoundVeryManyBeginsTheCountAnew() {
+        for (int i = 1; i < WakeModeration.FIRST_PATIENCE; i++) {
+            assertFalse(naps(1, true));
+        }
+        assertFalse(naps(WakeModeration.FEW * WakeModeration.FIRST_PATIENCE, true));
         assertEquals(WakeModeration.FIRST_PATIENCE, sleepsUntilItNaps(1));
     }
 
     @Test
     void aLoopThatLooksForMessagesDoesNotNap() {
         for (int i = 0; i < 10_000; i++) {
-            assertFalse(moderation.naps(1, false));
+            assertFalse(naps(1, false));
         }
-        assertEquals(WakeModeration.FIRST_PATIENCE, sleepsUntilItNaps(1));
+        assertTrue(sleepsUntilItNaps(1) >= WakeModeration.FIRST_PATIENCE);
     }
 
     @Test
     void aTurnWithoutAMessageSaysNothing() {
         for (int i = 0; i < 10_000; i++) {
-            assertFalse(moderation.naps(0, true));
+            assertFalse(naps(0, true));
         }
         assertEquals(WakeModeration.FIRST_PATIENCE, sleepsUntilItNaps(1));
     }
@@ -72,10 +101,22 @@ class WakeModerationTest {
     void itGoesOnForAsLongAsNapsAreWorthIt() {
         sleepsUntilItNaps(1);
         for (int i = 0; i < 10_000; i++) {
-            assertTrue(moderation.naps(i % 2 == 0 ? 2 * WakeModeration.WORTH : 0, i % 3 != 0));
+            assertTrue(naps(i % 2 == 0 ? 2 * WakeModeration.WORTH : 0, i % 3 != 0));
         }
         // The last round is over, and a new one brings little.
         assertEquals(WakeModeration.ROUND, napsUntilItSleeps(WakeModeration.WORTH - 1));
+    }
+
+    @Test
+    void fewLargeMessagesAreWorthANapAsWell() {
+        sleepsUntilItNaps(1);
+        for (int i = 0; i < 10_000; i++) {
+            assertTrue(moderation.naps(1, WakeModeration.WORTH_BYTES, true));
+        }
+        for (int i = 1; i < WakeModeration.ROUND; i++) {
+            assertTrue(moderation.naps(1, WakeModeration.WORTH_BYTES - 1, true));
+        }
+        assertFalse(moderation.naps(1, WakeModeration.WORTH_BYTES - 1, true));
     }
 
     @Test
@@ -95,7 +136,7 @@ class WakeModerationTest {
         napsUntilItSleeps(0);
         sleepsUntilItNaps(1);
         for (int i = 0; i < WakeModeration.ROUND; i++) {
-            assertTrue(moderation.naps(WakeModeration.WORTH, true));
+            assertTrue(naps(WakeModeration.WORTH, true));
         }
         napsUntilItSleeps(0);
         // This was worth nothing again, and doubles what the one before has begun anew.
@@ -107,7 +148,7 @@ class WakeModerationTest {
         var loop = new DefaultEventLoop();
         var others = new WakeModeration(loop, () -> { });
         for (int i = 0; i < 10_000; i++) {
-            assertFalse(others.naps(1));
+            assertFalse(others.naps(1, SMALL));
         }
     }
 }
