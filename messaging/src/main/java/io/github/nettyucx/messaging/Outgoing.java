@@ -56,7 +56,7 @@ final class Outgoing implements Ring.Span {
     private LoopCounters counters;
     private long turnBytes;
     // What has been taken since the ring was found empty.
-    private int restFrames;
+    private long restFrames;
     private long restBytes;
 
     Outgoing(Peer peer, Node node) {

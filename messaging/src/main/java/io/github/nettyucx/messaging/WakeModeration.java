@@ -44,7 +44,7 @@ final class WakeModeration {
     private int patience = FIRST_PATIENCE;
     /** Since the count began: sleeps, or naps, and what they have brought. */
     private int rests;
-    private int messages;
+    private long messages;
     private long bytes;
 
     /** @param drain is run on the loop when it looks by itself */
@@ -60,7 +60,7 @@ final class WakeModeration {
      * @param sentBytes of these
      * @return whether it should nap, and not sleep: the ring is looked at again by itself
      */
-    boolean naps(int sent, long sentBytes) {
+    boolean naps(long sent, long sentBytes) {
         if (loop == null || !naps(sent, sentBytes, loop.hasSlept())) {
             end();
             return false;
@@ -87,7 +87,7 @@ final class WakeModeration {
     }
 
     /** @param slept whether the loop had slept just before */
-    boolean naps(int sent, long sentBytes, boolean slept) {
+    boolean naps(long sent, long sentBytes, boolean slept) {
         messages += sent;
         bytes += sentBytes;
         if (napping) {
