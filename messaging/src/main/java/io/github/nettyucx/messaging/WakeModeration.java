@@ -25,7 +25,7 @@ final class WakeModeration {
     /** So many bytes of messages wake a loop that naps, or as many as a quarter of the ring has. */
     static final int NAP_BYTES = 256 * 1024;
     private static final long NAP_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
-    /** A sleep brings too little if it is no more messages than that, on an average. */
+    /** A sleep brings too little if it is no more messages than that, on average. */
     static final int FEW = 2;
     /** Over so many sleeps, from the first time to the last; it doubles. */
     static final int FIRST_PATIENCE = 64;
