@@ -6,6 +6,7 @@ import io.netty.channel.Channel;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntPredicate;
 
 /**
  * What goes out to one peer: a ring that any thread writes into, and that the loop of the connection takes from.
@@ -48,6 +49,9 @@ final class Outgoing implements Ring.Span {
     /** Messages in fragments of threads that have not ended. */
     private final AtomicInteger begun = new AtomicInteger();
     private final Overflow overflow;
+    /** What threads wait for, by the length of a frame. */
+    private final IntPredicate room;
+    private final IntPredicate roomToBegin;
 
     // Of the consumer.
     /** Of what has been taken since the connection began. */
@@ -68,6 +72,8 @@ final class Outgoing implements Ring.Span {
         maxBegun = Math.min(MAX_BEGUN, Reassembly.MAX_MESSAGES - node.loops());
         napBytes = Math.min(WakeModeration.NAP_BYTES, ring.capacity() / 4);
         spans = new Spans(ring, peer::drainSoon);
+        room = ring::hasRoom;
+        roomToBegin = length -> ring.hasRoom(length) && mayBegin();
     }
 
     Ring ring() {
@@ -282,8 +288,7 @@ final class Outgoing implements Ring.Span {
         for (;;) {
             long end = System.nanoTime() + Inbox.STALL_NANOS;
             boolean isLast = !handling || end - deadline >= 0;
-            if (ring.waiters().await(() -> ring.hasRoom(length) && (part != Part.FIRST || mayBegin()), true,
-                    isLast ? deadline : end)) {
+            if (ring.waiters().await(part == Part.FIRST ? roomToBegin : room, length, true, isLast ? deadline : end)) {
                 return true;
             }
             if (isLast) {

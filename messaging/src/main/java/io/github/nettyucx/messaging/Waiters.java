@@ -4,7 +4,7 @@ package io.github.nettyucx.messaging;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
+import java.util.function.IntPredicate;
 
 /**
  * Threads that wait until a ring has room: first they look again and again, then they park. They are woken when as much
@@ -31,19 +31,22 @@ final class Waiters {
     /**
      * Blocks until a condition holds, which has to come true with {@link #freed} or {@link #wakeAll}.
      *
+     * @param condition     of the length: so the same object will do for each wait
+     * @param length        of what there has to be room for
      * @param deadlineNanos of {@link System#nanoTime}; no limit if {@code bounded} is false
      * @return whether the condition holds; otherwise the time is over
      * @throws InterruptedException if the thread has been interrupted
      */
-    boolean await(BooleanSupplier condition, boolean bounded, long deadlineNanos) throws InterruptedException {
+    boolean await(IntPredicate condition, int length, boolean bounded, long deadlineNanos)
+            throws InterruptedException {
         for (int i = 0; i < SPINS; i++) {
-            if (condition.getAsBoolean()) {
+            if (condition.test(length)) {
                 return true;
             }
             Thread.onSpinWait();
         }
         for (int i = 0; i < YIELDS; i++) {
-            if (condition.getAsBoolean()) {
+            if (condition.test(length)) {
                 return true;
             }
             Thread.yield();
@@ -56,7 +59,7 @@ final class Waiters {
         // From here on the consumer sees us; what it has freed before, we see.
         parked.incrementAndGet();
         try {
-            while (!condition.getAsBoolean()) {
+            while (!condition.test(length)) {
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
                 }

@@ -224,7 +224,7 @@ class RingTest {
         var result = new AtomicReference<Boolean>();
         Thread waiting = Thread.ofPlatform().start(() -> {
             try {
-                result.set(ring.waiters().await(() -> ring.hasRoom(8), false, 0));
+                result.set(ring.waiters().await(ring::hasRoom, 8, false, 0));
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
             }
@@ -243,7 +243,7 @@ class RingTest {
             put(1024);
         }
         long begin = System.nanoTime();
-        assertFalse(ring.waiters().await(() -> ring.hasRoom(8), true, begin + 20_000_000));
+        assertFalse(ring.waiters().await(ring::hasRoom, 8, true, begin + 20_000_000));
         assertTrue(System.nanoTime() - begin >= 20_000_000);
     }
 
@@ -271,7 +271,7 @@ class RingTest {
                         int length = 24 + random.nextInt(200);
                         long position;
                         while ((position = ring.reserve(length)) < 0) {
-                            ring.waiters().await(() -> ring.hasRoom(length), false, 0);
+                            ring.waiters().await(ring::hasRoom, length, false, 0);
                         }
                         int offset = ring.offset(position);
                         ring.memory().set(ValueLayout.JAVA_INT, offset + 8, id);
