@@ -113,8 +113,7 @@ final class FaultsMain {
             file = random.getChannel().map(FileChannel.MapMode.READ_WRITE, 0, Long.parseLong(args[2]));
         }
         Way way = Way.valueOf(args[0]);
-        Node node = way.builder(2, way.group()).reachTimeout(Duration.ofMillis(500))
-                .listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(args[3]))).start();
+        Node node = start(way, Integer.parseInt(args[3]));
         node.onMessage(MESSAGE, (from, message) -> {
             if (!isWhole(message)) {
                 increment(file, BROKEN_AT);
@@ -134,6 +133,18 @@ final class FaultsMain {
             node.peer(1).connections().forEach(connection -> connection.channel().close());
         }
         Runtime.getRuntime().halt(0);
+    }
+
+    /** Ends the process if it cannot listen. */
+    private static Node start(Way way, int port) {
+        try {
+            return way.builder(2, way.group()).reachTimeout(Duration.ofMillis(500))
+                    .listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), port)).start();
+        } catch (RuntimeException e) {
+            e.printStackTrace();
+            Runtime.getRuntime().halt(1);
+            throw e;
+        }
     }
 
     private static int increment(MappedByteBuffer file, int at) {

@@ -153,8 +153,10 @@ class FragmentsTest {
             var type = new MessageType<>(3, codec);
             int length = 1_000_000;
             try (var nodes = new TestTransport.Nodes(transport)) {
-                Node one = nodes.start(1, builder -> builder.maxConnections(1));
-                Node two = nodes.start(2);
+                // So long what is halted is not given up.
+                Duration patience = Duration.ofSeconds(60);
+                Node one = nodes.start(1, builder -> builder.maxConnections(1).goodbyeTimeout(patience));
+                Node two = nodes.start(2, builder -> builder.goodbyeTimeout(patience));
                 Node three = nodes.start(3);
                 var received = new LinkedBlockingQueue<Integer>();
                 var texts = new AtomicInteger();

@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -161,9 +162,12 @@ class LeavingTest {
         var large = new MessageType<>(3, new Large());
         var failing = new MessageType<>(3, new Failing());
         try (var nodes = new TestTransport.Nodes(transport)) {
-            Node one = nodes.start(1, builder -> builder.maxConnections(1));
+            // So long no message that is halted is given up.
+            Duration patience = Duration.ofSeconds(60);
+            Node one = nodes.start(1, builder -> builder.maxConnections(1).goodbyeTimeout(patience));
             // There is room for all in the ring, and for two messages beside it.
-            Node two = nodes.start(2, builder -> builder.ringCapacity(8 * 1024 * 1024).overflow(5 * LARGE / 2));
+            Node two = nodes.start(2, builder -> builder.ringCapacity(8 * 1024 * 1024).overflow(5 * LARGE / 2)
+                    .goodbyeTimeout(patience));
             Node three = nodes.start(3);
             var arrived = new LinkedBlockingQueue<Object>();
             one.onMessage(halt, (from, number) -> arrived.add(number));

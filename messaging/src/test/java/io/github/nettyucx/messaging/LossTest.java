@@ -83,7 +83,7 @@ class LossTest {
     @EnumSource
     void aDirectoryThatFailsIsToldOfLikeANodeThatIsNotThere(TestTransport transport) throws Exception {
         try (var nodes = new TestTransport.Nodes(transport)) {
-            Node one = nodes.start(1, builder -> builder.reachTimeout(Duration.ofSeconds(1)).directory(id -> {
+            Node one = nodes.start(1, builder -> builder.reachTimeout(Duration.ofSeconds(5)).directory(id -> {
                 throw new NoClassDefFoundError("a/Directory");
             }));
             long ticket = one.peer(2).send(TEXT, "x");

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -64,9 +65,11 @@ class ManyLoopsTest {
     void threadsLeaveRoomForTheMessagesOfLoops() throws Exception {
         var type = new MessageType<>(3, codec);
         var received = new AtomicInteger();
-        int threads = Reassembly.MAX_MESSAGES;
+        // Of which fewer may begin.
+        int threads = 500;
         // It has room for the first frames of all.
-        try (Node one = builder(1, LOOPS).ringCapacity(128 * 1024 * 1024).directory(id -> ADDRESS).start();
+        try (Node one = builder(1, LOOPS).ringCapacity(128 * 1024 * 1024).sendTimeout(Duration.ofMinutes(2))
+                .directory(id -> ADDRESS).start();
                 Node two = builder(2, 1).listen(ADDRESS).start()) {
             two.onMessage(type, (from, length) -> received.addAndGet(length));
             two.onMessage(TEXT, (from, text) -> {

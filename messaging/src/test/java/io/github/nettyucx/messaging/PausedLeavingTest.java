@@ -25,7 +25,7 @@ class PausedLeavingTest {
     private static final MessageType<String> TEXT = new MessageType<>(1, StringCodec.INSTANCE);
     private static final MessageType<String> ORDERED = new MessageType<>(2, StringCodec.INSTANCE, Dispatch.POOL_IN_ORDER);
     /** A quarter of it may pass without a sign of life, also on a machine that has other things to do. */
-    private static final Duration LIMIT = Duration.ofSeconds(2);
+    private static final Duration LIMIT = Duration.ofSeconds(3);
     /** More than may wait for the pool. */
     private static final int MANY = 6000;
     private static final String FILLING = "x".repeat(100);
@@ -58,6 +58,8 @@ class PausedLeavingTest {
         }
         MessagesTest.await("nothing is read", () -> to.peer(from.id()).connections().stream()
                 .anyMatch(connection -> !connection.channel().config().isAutoRead()));
+        // What is still in the ring when the connection is being closed would take another one.
+        MessagesTest.await("all has been given to the channel", () -> from.peer(to.id()).outgoing().isEmpty());
     }
 
     private static boolean isBeingClosed(Node from, Node to) {

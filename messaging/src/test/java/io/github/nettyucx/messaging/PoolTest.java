@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -114,7 +115,7 @@ class PoolTest {
     @MethodSource("rejections")
     void anExecutorThatRejectsIsToldAndWhatComesLaterIsHandled(TestTransport transport, Throwable rejection)
             throws Exception {
-        ExecutorService threads = Executors.newFixedThreadPool(2);
+        var threads = (ThreadPoolExecutor) Executors.newFixedThreadPool(2);
         var rejecting = new AtomicBoolean();
         try (var nodes = new TestTransport.Nodes(transport)) {
             var failures = new Failures();
@@ -164,6 +165,8 @@ class PoolTest {
             go.countDown();
             MessagesTest.await("each is told or handled", () -> handled.get() + failures.told.size() == 301 + 4);
             assertTrue(failures.told.size() > 4, "the executor was not asked again");
+            // Who has told of the last one is to have left the queue before there is another message in it.
+            MessagesTest.await("the threads are done", () -> threads.getActiveCount() == 0);
             rejecting.set(false);
             int before = handled.get();
             peer.send(ORDERED, "x");

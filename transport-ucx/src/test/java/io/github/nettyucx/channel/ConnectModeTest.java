@@ -7,6 +7,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,7 +24,9 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -38,10 +41,13 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 class ConnectModeTest {
 
     /** Half of the time to connect in is for an answer. */
-    private static final int SLOW_MILLIS = 600;
+    /** An answer may take three seconds. */
+    private static final int LATER_THAN_AN_ANSWER_MILLIS = 3500;
     private static final int MILLIS = (int) TimeUnit.SECONDS.toMillis(15);
 
     private final Inbox inbox = new Inbox();
+    private static final List<ServerSocket> SILENT = new ArrayList<>();
+
     private Peers peers;
 
     @BeforeEach
@@ -52,6 +58,19 @@ class ConnectModeTest {
     @AfterEach
     void endLoops() {
         peers.close();
+    }
+
+    /** It is known for a while not to answer: until then no other server is to have its port. */
+    private static ServerSocket remembered(ServerSocket silent) {
+        SILENT.add(silent);
+        return silent;
+    }
+
+    @AfterAll
+    static void forget() throws IOException {
+        for (ServerSocket silent : SILENT) {
+            silent.close();
+        }
     }
 
     private Bootstrap client(UcxConnectMode mode) {
@@ -220,8 +239,8 @@ class ConnectModeTest {
     @ParameterizedTest
     @EnumSource
     void aServerThatDoesNotAnswerAsOursIsConnectedToAsAnOrdinaryOne(Stranger stranger) throws Exception {
-        try (ServerSocket server = ordinary(Peers.loopback(0));
-                Announcement forged = Announcement.open((InetSocketAddress) server.getLocalSocketAddress())) {
+        ServerSocket server = remembered(ordinary(Peers.loopback(0)));
+        try (Announcement forged = Announcement.open((InetSocketAddress) server.getLocalSocketAddress())) {
             assertNotNull(forged);
             var attempt = CompletableFuture.supplyAsync(() -> seeHandshake(server, stranger));
             Bootstrap client = peers.client(new Inbox())
@@ -254,7 +273,6 @@ class ConnectModeTest {
             UcxSocketChannel channel = (UcxSocketChannel) Peers.await(peers.client(new Inbox())
                     .option(UcxChannelOption.CONNECT_MODE, UcxConnectMode.ANNOUNCED)
                     .option(UcxChannelOption.TRANSLATED_ADDRESSES, true)
-                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 4 * SLOW_MILLIS)
                     .connect(between.getLocalSocketAddress())).channel();
             assertTrue(Lane.SHM.has(channel.lane()), channel::lane);
             Peers.await(channel.close());
@@ -276,7 +294,7 @@ class ConnectModeTest {
             byte[] part = new byte[4096];
             int length = upstream.getInputStream().read(part);
             client.getOutputStream().write(part, 0, length);
-            Thread.sleep(2 * SLOW_MILLIS + SLOW_MILLIS / 2);
+            Thread.sleep(LATER_THAN_AN_ANSWER_MILLIS);
             upstream.getInputStream().transferTo(client.getOutputStream());
             client.shutdownOutput();
             sent.join();
@@ -308,8 +326,8 @@ class ConnectModeTest {
     /** The second attempt comes from the address that the application has chosen. */
     @Test
     void aBoundClientStaysBound() throws Exception {
-        try (ServerSocket server = ordinary(Peers.loopback(0));
-                Announcement forged = Announcement.open((InetSocketAddress) server.getLocalSocketAddress())) {
+        ServerSocket server = remembered(ordinary(Peers.loopback(0)));
+        try (Announcement forged = Announcement.open((InetSocketAddress) server.getLocalSocketAddress())) {
             assertNotNull(forged);
             int port = freePort();
             var attempt = CompletableFuture.supplyAsync(() -> seeHandshake(server, Stranger.CLOSES));

@@ -113,7 +113,7 @@ final class ExitMain {
             }
             case EXIT_AT_ONCE -> {
                 write(channel, total, size);
-                System.out.println(ENDING);
+                System.out.println(ENDING + ' ' + System.nanoTime());
                 System.exit(0);
             }
             case SIGNAL_WHILE_BLOCKED -> {
@@ -125,7 +125,7 @@ final class ExitMain {
                     }
                 });
                 begun.await();
-                System.out.println(ENDING);
+                System.out.println(ENDING + ' ' + System.nanoTime());
                 terminate();
             }
             case EXIT_WITH_HOOK -> {

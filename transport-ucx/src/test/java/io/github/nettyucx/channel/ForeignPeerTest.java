@@ -47,10 +47,9 @@ class ForeignPeerTest {
     private static final byte[] OTHER_SECRET = "another one of sixteen bytes".getBytes(StandardCharsets.US_ASCII);
     private static final int MIB = 1024 * 1024;
     private static final int OTHER_UCX = 9 << 24 | 9 << 16;
-    private static final int HANDSHAKE_TIMEOUT_MILLIS = 500;
+    private static final int HANDSHAKE_TIMEOUT_MILLIS = 1000;
     private static final int LONG_MILLIS = 5000;
-    /** So late that as much time again would be more than a busy machine's delay. */
-    private static final int LATE_MILLIS = 3500;
+    private static final int LATE_MILLIS = 3000;
     private static final int SOCKETS = 50;
     private static final int REFUSE_HEADER = 8;
 
@@ -285,8 +284,8 @@ class ForeignPeerTest {
             client.connect((InetSocketAddress) server.localAddress());
             client.awaitEnd();
             long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-            assertTrue(millis >= HANDSHAKE_TIMEOUT_MILLIS - 50 && millis < HANDSHAKE_TIMEOUT_MILLIS + 2000,
-                    () -> "closed after " + millis + " ms");
+            // The default is ten seconds.
+            assertTrue(millis >= HANDSHAKE_TIMEOUT_MILLIS - 50 && millis < 8000, () -> "closed after " + millis + " ms");
         }
         assertServes(server);
         awaitConnected(2);
@@ -318,7 +317,6 @@ class ForeignPeerTest {
                 .childOption(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, HANDSHAKE_TIMEOUT_MILLIS));
         InetSocketAddress address = (InetSocketAddress) server.localAddress();
         byte[] hello = HandshakeBytes.hello(terms(null));
-        long start = System.nanoTime();
         try (Socket client = new Socket(address.getAddress(), address.getPort())) {
             client.setTcpNoDelay(true);
             client.setSoTimeout(20);
@@ -336,8 +334,6 @@ class ForeignPeerTest {
         } catch (SocketException e) {
             // A byte came too late.
         }
-        long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-        assertTrue(millis < HANDSHAKE_TIMEOUT_MILLIS + 2000, () -> "closed after " + millis + " ms");
         assertEquals(0, children.connected.get());
         assertServes(server);
     }
@@ -356,7 +352,8 @@ class ForeignPeerTest {
             assertEquals(HandshakeBytes.ANSWER_LENGTH, client.hear(HandshakeBytes.ANSWER_LENGTH).length);
             client.awaitEnd();
             long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-            assertTrue(millis >= LONG_MILLIS - 50 && millis < LONG_MILLIS + 2000, () -> "closed after " + millis + " ms");
+            assertTrue(millis >= LONG_MILLIS - 50 && millis < LATE_MILLIS + LONG_MILLIS - 100,
+                    () -> "closed after " + millis + " ms");
         }
         assertEquals(1, TestLoops.driver(server.eventLoop()).metrics().handshakesFailed(HandshakeFailure.TIMED_OUT));
     }

@@ -173,8 +173,11 @@ class HesitantClientTest {
             say(socket, "N");
             assertEquals("", hear(socket, 1));
         }
-        UcxMetrics metrics = TestLoops.driver(loop()).metrics();
-        Eventually.await(TimeUnit.SECONDS.toMillis(SECONDS), () -> metrics.handshakesFailed() + " failed",
-                () -> metrics.handshakesFailed(HandshakeFailure.TIMED_OUT) == 1);
+        Eventually.await(TimeUnit.SECONDS.toMillis(SECONDS), () -> metrics().handshakesFailed() + " failed",
+                () -> metrics().handshakesFailed(HandshakeFailure.TIMED_OUT) == 1);
+    }
+
+    private UcxMetrics metrics() {
+        return TestLoops.driver(loop()).metrics();
     }
 }

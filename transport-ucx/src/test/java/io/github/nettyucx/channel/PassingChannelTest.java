@@ -136,9 +136,12 @@ class PassingChannelTest {
     }
 
     private UcxServerSocketChannel listen(Life child, UcxPlainPeers plainPeers) throws InterruptedException {
-        return peers.listen(peers.server(() -> child).childOption(ChannelOption.ALLOCATOR, leaks.allocator)
-                .childOption(UcxChannelOption.PLAIN_PEERS, plainPeers)
-                .childOption(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, TIMEOUT_MILLIS));
+        return peers.listen(server(child, plainPeers));
+    }
+
+    private ServerBootstrap server(Life child, UcxPlainPeers plainPeers) {
+        return peers.server(() -> child).childOption(ChannelOption.ALLOCATOR, leaks.allocator)
+                .childOption(UcxChannelOption.PLAIN_PEERS, plainPeers);
     }
 
     private static void comeAndGo(Channel server) throws IOException {
@@ -194,7 +197,8 @@ class PassingChannelTest {
     void soIsWhoSaysNothing() throws Exception {
         Life child = new Life();
         try (RawPeer silent = new RawPeer()) {
-            silent.connect(listen(child, UcxPlainPeers.SPEAKING).localAddress());
+            silent.connect(peers.listen(server(child, UcxPlainPeers.SPEAKING)
+                    .childOption(UcxChannelOption.HANDSHAKE_TIMEOUT_MILLIS, TIMEOUT_MILLIS)).localAddress());
             silent.awaitEnd();
         }
         child.awaitEnd();

@@ -445,7 +445,8 @@ class PlainPeersTest {
         UcxServerSocketChannel server = listen(UcxPlainPeers.NEIGHBOURS, () -> child);
         byte[] hello = HandshakeBytes.hello("socket");
         try (Socket late = connect(server)) {
-            child.awaitActive();
+            // From its first piece on it has another grace.
+            child.awaitActive().config().setOption(UcxChannelOption.PLAIN_GRACE_MILLIS, (int) TimeUnit.MINUTES.toMillis(1));
             late.getOutputStream().write(hello, 0, firstPiece);
             // The first piece is looked at by itself, if it is there when the loop has nothing else to do.
             Peers.await(TestLoops.first(peers.serverGroup).schedule(() -> { }, 20, TimeUnit.MILLISECONDS));

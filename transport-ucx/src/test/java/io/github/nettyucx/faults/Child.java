@@ -86,7 +86,7 @@ public final class Child implements AutoCloseable {
      * that some time after the signal: it first takes the process's memory apart, then closes one descriptor after the other,
      * and has to find a processor for all that.
      */
-    CompletableFuture<Long> gone() {
+    public CompletableFuture<Long> gone() {
         return process.onExit().thenApply(ended -> System.nanoTime());
     }
 

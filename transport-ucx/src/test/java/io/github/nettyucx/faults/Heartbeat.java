@@ -2,6 +2,7 @@
 package io.github.nettyucx.faults;
 
 import io.github.nettyucx.channel.SeededBytes;
+import io.github.nettyucx.channel.Starvation;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;

@@ -234,13 +234,17 @@ class NoDescriptorsTest {
                 () -> openDescriptors(child) >= count);
     }
 
-    /** The least of three seconds: nothing tells when what is given back some time after its last use has been. */
+    /** Until there are no fewer for three seconds: nothing tells when what is given back some time after its last use has been. */
     private static long settledDescriptors(Child child) throws Exception {
         long least = Long.MAX_VALUE;
-        for (int i = 0; i < 30; i++) {
+        for (int same = 0; same < 30; same++) {
             // Between two looks.
             Thread.sleep(100);
-            least = Math.min(least, openDescriptors(child));
+            long now = openDescriptors(child);
+            if (now < least) {
+                least = now;
+                same = 0;
+            }
         }
         return least;
     }

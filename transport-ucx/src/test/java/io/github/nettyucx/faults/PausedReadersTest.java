@@ -76,6 +76,7 @@ class PausedReadersTest {
             long[] before = memory(peer);
             long residentBefore = OwnProcess.resident();
             senders.forEach(StreamSender::start);
+            Eventually.await(60_000, () -> "a sender is writable", () -> channels.stream().noneMatch(Channel::isWritable));
             StreamSender.awaitStandstill(senders);
             // Nothing trickles.
             Thread.sleep(1000);

@@ -3,6 +3,7 @@ package io.github.nettyucx.faults;
 
 import io.github.nettyucx.channel.Eventually;
 import io.github.nettyucx.channel.Peers;
+import io.github.nettyucx.channel.Starvation;
 import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.github.nettyucx.channel.UcxSocketChannel;

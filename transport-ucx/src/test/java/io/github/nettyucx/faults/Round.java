@@ -2,6 +2,7 @@
 package io.github.nettyucx.faults;
 
 import io.github.nettyucx.channel.Lane;
+import io.github.nettyucx.channel.Starvation;
 import io.netty.channel.Channel;
 
 import java.util.Queue;

@@ -5,6 +5,7 @@ import io.github.nettyucx.channel.Lane;
 import io.github.nettyucx.channel.LeakWatch;
 import io.github.nettyucx.channel.LoopState;
 import io.github.nettyucx.channel.Peers;
+import io.github.nettyucx.channel.Starvation;
 import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.github.nettyucx.channel.UcxSocketChannel;
@@ -145,6 +146,8 @@ final class Survivor implements AutoCloseable {
         boolean there = now.isProven(record.read());
         kills++;
         if (victimConnects && !now.accepting) {
+            // Before that there is nothing that could notice.
+            gone = Round.Moment.now(starvation);
             server.config().setAutoRead(true);
         }
         String scenario = point + (victimConnects ? ", connected by" : ", connected to") + " the killed process";

@@ -107,9 +107,10 @@ class NettyOneSideSuiteTest {
             return ((SingleThreadEventLoop) TestLoops.first(LOOPS.loops)).registeredChannels() >= 0;
         }
 
+        /** One loop: Netty's tests allow 200 ms for the start and the end of all. */
         @Override
         protected EventLoopGroup newEventLoopGroup() {
-            return TestLoops.newGroup(0);
+            return TestLoops.newGroup(1);
         }
 
         /** For Netty 4.2, whose loops can be suspended while others do their work; those of 4.1 cannot. */

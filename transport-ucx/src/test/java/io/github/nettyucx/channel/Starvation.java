@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.nettyucx.faults;
+package io.github.nettyucx.channel;
 
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.EventExecutor;
@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  * How long threads could have run and had no processor, as the kernel counts it: what a busy machine keeps a loop from
  * doing. A loop that sleeps, waits or computes is not starved. Where the kernel does not count, nobody is.
  */
-final class Starvation implements AutoCloseable {
+public final class Starvation implements AutoCloseable {
 
     private static final Path THREADS = Path.of("/proc/self/task");
     private static final String COUNTS = "schedstat";
@@ -27,13 +27,13 @@ final class Starvation implements AutoCloseable {
     private final ByteBuffer line = ByteBuffer.allocateDirect(LINE);
 
     /** The thread that calls. */
-    void addCaller() throws IOException {
+    public void addCaller() throws IOException {
         // Such as 17/task/19.
         add(THREADS.resolve(Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName()));
     }
 
     /** All loops of a group of this process. */
-    void add(EventLoopGroup group) throws Exception {
+    public void add(EventLoopGroup group) throws Exception {
         for (EventExecutor loop : group) {
             loop.submit(() -> {
                 addCaller();
@@ -43,7 +43,7 @@ final class Starvation implements AutoCloseable {
     }
 
     /** All threads of another process whose names begin so; the kernel keeps 15 characters of them. */
-    void add(long process, String name) throws IOException {
+    public void add(long process, String name) throws IOException {
         try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(process), "task"))) {
             for (Path thread : threads.toList()) {
                 if (Files.readString(thread.resolve("comm")).startsWith(name)) {
@@ -65,7 +65,7 @@ final class Starvation implements AutoCloseable {
     }
 
     /** Of all of them, so far. */
-    synchronized long nanos() {
+    public synchronized long nanos() {
         long all = 0;
         for (FileChannel count : counts) {
             try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.nettyucx.faults;
+package io.github.nettyucx.channel;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
