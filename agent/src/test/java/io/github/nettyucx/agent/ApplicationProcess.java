@@ -86,7 +86,9 @@ final class ApplicationProcess implements AutoCloseable {
             return this;
         }
 
+        /** A server waits as long for a client that may be slow, on a machine that is busy, as that waits for its answer. */
         Builder withAgent(String arguments) {
+            options.add("-Dio.github.nettyucx.plainGraceMillis=3000");
             options.add("-javaagent:" + agentJar() + (arguments.isEmpty() ? "" : "=" + arguments));
             return this;
         }

@@ -79,7 +79,9 @@ class BenchmarkTest {
         var sample = new FirstSeconds(setting, setting, scenario, new Interruption()).measure();
         assertTrue(sample.lane().matches("sysv|posix"), sample.lane());
         for (var metric : work.metrics()) {
-            assertTrue(sample.figures().get(metric) > 1, sample.toString());
+            // The first of all round trips may take longer than the first 100 ms.
+            var least = metric == Metric.EARLY_RATE ? 0 : 1;
+            assertTrue(sample.figures().get(metric) >= least, sample.toString());
         }
     }
 

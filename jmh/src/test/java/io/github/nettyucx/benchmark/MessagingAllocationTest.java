@@ -30,6 +30,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -38,6 +39,7 @@ import org.junit.jupiter.api.Timeout;
  * at both event loops. An acknowledgement is a task with a time, at most once in 10 ms, which is little for each message: the
  * bounds leave room for that. The least that an object takes is 16 bytes.
  */
+@Tag("alone")
 @Timeout(180)
 class MessagingAllocationTest {
     private static final int MESSAGES = 100_000;

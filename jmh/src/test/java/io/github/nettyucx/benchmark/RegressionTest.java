@@ -18,6 +18,7 @@ import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -40,6 +41,7 @@ class RegressionTest {
     private static final int CHANCES = 3;
     private static final int CONNECTS_AT_A_TIME = 16;
     private static final double MOST_OF_OTHERS = 0.4;
+    private static final long MOST_WAITED_SECONDS = 60;
     private static final String DISTURBED = "disturbed";
 
     private static final Contender SHM = ucx(Lane.SHM);
@@ -56,12 +58,24 @@ class RegressionTest {
     @BeforeEach
     void requireProcessors() throws Exception {
         assumeTrue(Runtime.getRuntime().availableProcessors() >= 2, "two processes are measured, on two processors");
+        var busy = shareOfOthers();
+        assumeTrue(busy <= MOST_OF_OTHERS, String.format("others take %.0f %% of the machine's processors", 100 * busy));
+    }
+
+    private static double shareOfOthers() throws Exception {
         var before = processorTimes();
-        // The time over which the others' share is taken.
+        // The time over which it is taken.
         Thread.sleep(1000);
         var after = processorTimes();
-        var busy = 1 - (double) (after[1] - before[1]) / (after[0] - before[0]);
-        assumeTrue(busy <= MOST_OF_OTHERS, String.format("others take %.0f %% of the machine's processors", 100 * busy));
+        return 1 - (double) (after[1] - before[1]) / (after[0] - before[0]);
+    }
+
+    /** Another chance in the same bad minute would be none. */
+    private static void awaitProcessors() throws Exception {
+        var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(MOST_WAITED_SECONDS);
+        while (shareOfOthers() > MOST_OF_OTHERS && System.nanoTime() - deadline < 0) {
+            System.out.println("others have the processors: the next measurement waits");
+        }
     }
 
     @Test
@@ -70,6 +84,7 @@ class RegressionTest {
         bounds.removeIf(bound -> bound.reference == null);
         var missed = missing(bounds);
         for (var chance = 0; chance < CHANCES && !missed.isEmpty(); chance++) {
+            awaitProcessors();
             missed = missing(EnumSet.copyOf(missed.keySet()));
         }
         var disturbed = missed.entrySet().stream().filter(entry -> entry.getValue().equals(DISTURBED))

@@ -79,6 +79,7 @@ public final class IoDriver {
         this(waitStrategy, null);
         LoopLanes.checkSettings();
         Opening.PEER_TIMEOUT_SETTING.check();
+        Opening.PLAIN_GRACE_SETTING.check();
         Ucx.prepare();
     }
 

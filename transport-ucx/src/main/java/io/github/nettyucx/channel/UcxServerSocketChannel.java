@@ -134,12 +134,15 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
         try {
             config.socketOptions().applyTo(listening);
             listening.bind(wanted);
-            listening.listen(config.getBacklog());
-            engine.watch(listening, Epoll.IN | Epoll.EDGE, this);
             // The address as it was asked for, a wildcard of either family, with the port that the kernel has chosen.
             bound = listening.localAddress();
             local = ipv4Only ? bound : new InetSocketAddress(wanted.getAddress(), bound.getPort());
+            // Before anybody can connect who looks whether it is there.
+            announce();
+            listening.listen(config.getBacklog());
+            engine.watch(listening, Epoll.IN | Epoll.EDGE, this);
         } catch (Throwable t) {
+            withdraw();
             engine.unwatch(listening);
             config.socketOptions().detach();
             listening.close();
@@ -150,7 +153,6 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
             throw t;
         }
         socket = listening;
-        announce();
         state = State.LISTENING;
         wasActive = true;
     }
@@ -158,6 +160,13 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
     private void announce() {
         announcedNanos = System.nanoTime();
         announcement = Announcement.open(bound);
+    }
+
+    private void withdraw() {
+        if (announcement != null) {
+            announcement.close();
+            announcement = null;
+        }
     }
 
     /**
@@ -276,10 +285,7 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
             return;
         }
         state = State.CLOSED;
-        if (announcement != null) {
-            announcement.close();
-            announcement = null;
-        }
+        withdraw();
         if (socket != null) {
             config.socketOptions().detach();
             engine.unwatch(socket);

@@ -41,7 +41,6 @@ public final class UcxSocketChannelConfig extends UcxChannelConfig<UcxSocketChan
     /** Four messages of the largest size fill the window, so that one is on its way while others are read. */
     private static final int MESSAGES_PER_WINDOW = 4;
 
-    private static final int DEFAULT_PLAIN_GRACE_MILLIS = 200;
     private static final int MAX_TRAFFIC_CLASS = 255;
 
     /** Of the kernel's socket, as other transports of Netty's have it. */
@@ -54,7 +53,7 @@ public final class UcxSocketChannelConfig extends UcxChannelConfig<UcxSocketChan
     private volatile UcxConnectMode connectMode = ConfiguredDefaults.CONNECT_MODE;
     /** {@code null} if nobody has said anything. */
     private volatile UcxPlainPeers plainPeers = ConfiguredDefaults.PLAIN_PEERS;
-    private volatile int plainGraceMillis = DEFAULT_PLAIN_GRACE_MILLIS;
+    private volatile int plainGraceMillis = Opening.PLAIN_GRACE_SETTING.value();
     private volatile SharedSecret secret = ConfiguredDefaults.secret();
     private volatile boolean translatedAddresses;
     private volatile int handshakeTimeoutMillis = DEFAULT_HANDSHAKE_TIMEOUT_MILLIS;

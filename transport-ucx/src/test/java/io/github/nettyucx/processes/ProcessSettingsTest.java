@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -107,6 +108,22 @@ class ProcessSettingsTest {
         }
     }
 
+    /** A client that sends what a handshake begins with, and is served when it has said no more for that long. */
+    @Test
+    void theGraceOfAllConnections() throws Exception {
+        try (RemoteSide there = new RemoteSide("-Dio.github.nettyucx.plainGraceMillis=1500")) {
+            InetSocketAddress server = there.listen();
+            try (Socket socket = new Socket(server.getAddress(), server.getPort())) {
+                socket.setSoTimeout(20_000);
+                long start = System.nanoTime();
+                socket.getOutputStream().write('N');
+                assertEquals('N', socket.getInputStream().read());
+                long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+                assertTrue(millis >= 1500, () -> "served after " + millis + " ms");
+            }
+        }
+    }
+
     @Test
     void aPropertyThatMakesNoSenseIsTold() throws Exception {
         try (RemoteSide there = new RemoteSide("-Dio.github.nettyucx.lanes=fast")) {
@@ -122,6 +139,7 @@ class ProcessSettingsTest {
         "receivePoolSize=7 | receivePoolSize: 7 (expected: 0, or 8192 to 1073741824 bytes)",
         "registrationMin=-1 | registrationMin: -1 (expected: 0 to 2147483647 bytes)",
         "peerTimeoutSeconds=-1 | peerTimeoutSeconds: -1 (expected: 0 to 32767 seconds",
+        "plainGraceMillis=0 | plainGraceMillis: 0 (expected: 1 to 2147483647 milliseconds)",
         "peerTimeoutSeconds=1m | peerTimeoutSeconds: '1m' (expected: a whole number)",
     })
     void aNumberThatIsWrongIsTold(String setting, String reason) throws Exception {

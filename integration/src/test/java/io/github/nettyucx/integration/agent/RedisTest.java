@@ -25,7 +25,7 @@ class RedisTest {
     private static final int PIPELINED = 10 * ONE_BY_ONE;
     /** To the speed without the agent in the same pair of runs, of the best of some: the machine has others to serve. */
     private static final double SLOWEST = 0.9;
-    private static final int PAIRS = 3;
+    private static final int PAIRS = 8;
     private static final long START_MILLIS = 20_000;
 
     @TempDir

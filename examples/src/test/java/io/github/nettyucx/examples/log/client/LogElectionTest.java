@@ -56,8 +56,6 @@ class LogElectionTest {
     /** So long a broker that could not begin to lead leaves it to others. */
     private static final Duration SETBACK = Duration.ofSeconds(10);
     private static final String CANNOT_LEAD = "leads no more: its files are not as they have to be";
-    /** Until a broker has ended that is told to. */
-    private static final int END_SECONDS = 15;
     /** A row of the agent's table: lane, side, peer, connections, bytes sent. */
     private static final Pattern LANE = Pattern.compile("(?m)^  (\\S+) +(client|server) +(\\S+) +(\\d+) +(\\d+) +(\\d+)");
 
@@ -376,10 +374,8 @@ class LogElectionTest {
                 cluster.broker(i).pause();
             }
         }
-        var begin = System.nanoTime();
+        // That fails if it takes longer than a broker gives those that it waits for.
         cluster.broker(old).stop();
-        var seconds = (System.nanoTime() - begin) / 1e9;
-        assertTrue(seconds < END_SECONDS, () -> "it took " + seconds + " s");
         for (var i = 0; i < ClusterProcesses.BROKERS; i++) {
             if (i != old) {
                 cluster.broker(i).resume();

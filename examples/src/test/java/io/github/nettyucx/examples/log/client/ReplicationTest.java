@@ -63,7 +63,8 @@ class ReplicationTest {
 
     /** Until then a leader goes on without them. */
     static void awaitInSync(LogConnection leader, int followers) throws Exception {
-        var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LogFixture.SECONDS);
+        // An attempt may wait for a peer for ten seconds, and be made again five seconds later.
+        var deadline = System.nanoTime() + ClusterProcesses.PATIENCE.toNanos();
         for (int found; (found = await(leader.statistics()).followersInSync()) != followers;) {
             var now = found;
             assertTrue(System.nanoTime() < deadline, () -> now + " of " + followers + " followers are in sync");
