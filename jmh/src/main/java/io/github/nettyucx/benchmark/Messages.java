@@ -39,7 +39,7 @@ final class Messages {
         }
     }
 
-    private static final class Bytes implements Codec<byte[]> {
+    static final class Bytes implements Codec<byte[]> {
         private final byte[] read;
 
         Bytes(int size) {

@@ -88,26 +88,6 @@ class MessagingAllocationTest {
         }
     }
 
-    private static final class LargeCodec implements Codec<byte[]> {
-        private final byte[] bytes = new byte[LARGE];
-
-        @Override
-        public int size(byte[] message) {
-            return message.length;
-        }
-
-        @Override
-        public void write(byte[] message, Exporter out) {
-            out.putRaw(message, 0, message.length);
-        }
-
-        @Override
-        public byte[] read(Importer in) {
-            in.getRaw(bytes, 0, bytes.length);
-            return bytes;
-        }
-    }
-
     /** What has arrived, for a thread that waits for it. */
     private static final class Arrivals {
         private final AtomicLong count = new AtomicLong();
@@ -250,7 +230,7 @@ class MessagingAllocationTest {
      */
     @Test
     void largeMessagesOfAThread() throws Exception {
-        var large = new MessageType<>(4, new LargeCodec());
+        var large = new MessageType<>(4, new Messages.Bytes(LARGE));
         second.onMessage(large, (_, _) -> arrivals.add());
         var message = new byte[LARGE];
         var total = new long[1];

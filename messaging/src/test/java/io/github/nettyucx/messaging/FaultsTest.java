@@ -12,6 +12,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -79,7 +80,8 @@ class FaultsTest {
                 FaultsMain.class.getName(), way.name(), directory.resolve("arrivals").toString(), "" + file.capacity(),
                 "" + port).redirectErrorStream(true).redirectOutput(directory.resolve("output").toFile()).start();
         MessagesTest.await("the process listens", () -> file.getInt(FaultsMain.PORT_AT) != 0 || !process.isAlive());
-        if (!process.isAlive() && port != 0) {
+        if (!process.isAlive() && port != 0
+                && Files.readString(directory.resolve("output")).contains("Address already in use")) {
             // Somebody else has been given the port of the one before meanwhile.
             port = 0;
             start(way);

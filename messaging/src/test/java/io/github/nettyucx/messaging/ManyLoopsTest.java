@@ -65,7 +65,7 @@ class ManyLoopsTest {
     void threadsLeaveRoomForTheMessagesOfLoops() throws Exception {
         var type = new MessageType<>(3, codec);
         var received = new AtomicInteger();
-        // Of which fewer may begin.
+        // Of which fewer may begin: with the messages of the loops they would be more than a receiver takes.
         int threads = 500;
         // It has room for the first frames of all.
         try (Node one = builder(1, LOOPS).ringCapacity(128 * 1024 * 1024).sendTimeout(Duration.ofMinutes(2))

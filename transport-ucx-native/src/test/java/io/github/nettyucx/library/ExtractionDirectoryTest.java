@@ -106,6 +106,7 @@ class ExtractionDirectoryTest {
     private static void awaitSettled(Path... files) throws Exception {
         for (Path file : files) {
             FileTime changed = (FileTime) Files.getAttribute(file, "unix:ctime");
+            // The file's age is the condition.
             Thread.sleep(Math.max(0, changed.toMillis() + 2100 - System.currentTimeMillis()));
         }
     }

@@ -53,8 +53,8 @@ public final class UcxChannelOption {
     /**
      * After how long a client is taken for an ordinary one, in milliseconds. With {@link UcxPlainPeers#ALL} and
      * {@link UcxPlainPeers#NEIGHBOURS}: one that says nothing. With all but {@link UcxPlainPeers#REFUSE}: one that begins
-     * as a handshake does, with some of {@code NettyUC}, and says no more. From 1 to {@link Integer#MAX_VALUE}; 200 by
-     * default.
+     * as a handshake does, with some of {@code NettyUC}, and says no more. From 1 to {@link Integer#MAX_VALUE}; by default
+     * what the system property {@code io.github.nettyucx.plainGraceMillis} says, or 200.
      */
     public static final ChannelOption<Integer> PLAIN_GRACE_MILLIS =
             ChannelOption.valueOf(UcxChannelOption.class, "PLAIN_GRACE_MILLIS");

@@ -134,13 +134,13 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
         try {
             config.socketOptions().applyTo(listening);
             listening.bind(wanted);
-            // The address as it was asked for, a wildcard of either family, with the port that the kernel has chosen.
             bound = listening.localAddress();
-            local = ipv4Only ? bound : new InetSocketAddress(wanted.getAddress(), bound.getPort());
             // Before anybody can connect who looks whether it is there.
             announce();
             listening.listen(config.getBacklog());
             engine.watch(listening, Epoll.IN | Epoll.EDGE, this);
+            // The address as it was asked for, a wildcard of either family, with the port that the kernel has chosen.
+            local = ipv4Only ? bound : new InetSocketAddress(wanted.getAddress(), bound.getPort());
         } catch (Throwable t) {
             withdraw();
             engine.unwatch(listening);

@@ -294,6 +294,7 @@ class ConnectModeTest {
             byte[] part = new byte[4096];
             int length = upstream.getInputStream().read(part);
             client.getOutputStream().write(part, 0, length);
+            // That time passes in the middle of the handshake is what is tested.
             Thread.sleep(LATER_THAN_AN_ANSWER_MILLIS);
             upstream.getInputStream().transferTo(client.getOutputStream());
             client.shutdownOutput();

@@ -65,20 +65,23 @@ class PeerGoneTest {
         ListAppender<ILoggingEvent> logged = new ListAppender<>();
         logged.start();
         log.addAppender(logged);
-        Inbox child = new Inbox();
-        Queue<Inbox> children = new ConcurrentLinkedQueue<>(List.of(child, new Inbox()));
-        Channel server = peers.listen(peers.server(children::remove).childOption(ChannelOption.AUTO_READ, false)
-                .childOption(ChannelOption.SO_RCVBUF, WINDOW).childOption(ChannelOption.SO_LINGER, 0));
-        UcxSocketChannel client = peers.connect(server, new Inbox());
-        child.awaitActive();
-        UcxSocketChannel neighbour = peers.connect(server, new Inbox());
-        ChannelFuture write = client.writeAndFlush(zeros(MUCH));
-        ChannelFuture end = client.shutdownOutput();
-        Peers.await(child.awaitActive().close());
-        assertInstanceOf(IOException.class, Peers.awaitFailure(write));
-        assertInstanceOf(IOException.class, Peers.awaitFailure(end));
-        Peers.await(neighbour.writeAndFlush(bytes("still there")));
-        log.detachAppender(logged);
+        try {
+            Inbox child = new Inbox();
+            Queue<Inbox> children = new ConcurrentLinkedQueue<>(List.of(child, new Inbox()));
+            Channel server = peers.listen(peers.server(children::remove).childOption(ChannelOption.AUTO_READ, false)
+                    .childOption(ChannelOption.SO_RCVBUF, WINDOW).childOption(ChannelOption.SO_LINGER, 0));
+            UcxSocketChannel client = peers.connect(server, new Inbox());
+            child.awaitActive();
+            UcxSocketChannel neighbour = peers.connect(server, new Inbox());
+            ChannelFuture write = client.writeAndFlush(zeros(MUCH));
+            ChannelFuture end = client.shutdownOutput();
+            Peers.await(child.awaitActive().close());
+            assertInstanceOf(IOException.class, Peers.awaitFailure(write));
+            assertInstanceOf(IOException.class, Peers.awaitFailure(end));
+            Peers.await(neighbour.writeAndFlush(bytes("still there")));
+        } finally {
+            log.detachAppender(logged);
+        }
         // After a failure of its own the loop rests for a second, and says so.
         assertEquals(List.of(), List.copyOf(logged.list));
     }
