@@ -99,7 +99,7 @@ record ExtractionDirectory(int user) {
                 return false;
             }
         }
-        verified.add(state, file);
+        verified.add(state, file, System.currentTimeMillis());
         return true;
     }
 

@@ -78,10 +78,14 @@ final class VerifiedFiles {
         return false;
     }
 
-    /** Adds a file that has just been compared. */
-    void add(String state, Path file) throws IOException {
+    /**
+     * Adds a file that has just been compared.
+     *
+     * @param now in milliseconds of the system's clock
+     */
+    void add(String state, Path file, long now) throws IOException {
         FileTime time = (FileTime) Files.getAttribute(file, "unix:ctime", LinkOption.NOFOLLOW_LINKS);
-        if (System.currentTimeMillis() - time.toMillis() > SETTLED_MILLIS) {
+        if (now - time.toMillis() > SETTLED_MILLIS) {
             found.add(state);
             changed = true;
         }

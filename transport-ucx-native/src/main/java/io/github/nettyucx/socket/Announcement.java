@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.socket;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT;
-
-import io.github.nettyucx.socket.SocketLayouts.SockAddrUn;
-import java.lang.foreign.MemorySegment;
+import java.io.IOException;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
 /**
@@ -21,18 +16,16 @@ import java.util.HexFormat;
  * <p>Any thread may call.
  */
 public final class Announcement implements AutoCloseable {
-    private static final String PREFIX = "\0netty-ucx/";
     private static final byte[] WILDCARD = new byte[4];
     /** Its sockets take connections over IPv4 as well. */
     private static final byte[] WILDCARD_OF_IPV6 = new byte[16];
     private static final byte[] LOOPBACK = {127, 0, 0, 1};
     private static final byte[] LOOPBACK_OF_IPV6 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
-    private static final int CLOSED = -1;
 
-    private int fd;
+    private final AbstractName name;
 
-    private Announcement(int fd) {
-        this.fd = fd;
+    private Announcement(AbstractName name) {
+        this.name = name;
     }
 
     /**
@@ -43,32 +36,24 @@ public final class Announcement implements AutoCloseable {
      *         sockets are refused
      */
     public static Announcement open(InetSocketAddress listening) {
-        CallState state = CallState.current();
-        int fd = socket(state);
-        if (fd < 0) {
-            return null;
-        }
-        InetAddress host = listening.getAddress();
-        int length = encode(state, host.getAddress(), listening.getPort());
-        // Nobody is to send anything: it would lie in the kernel's memory.
-        if (SocketFunctions.bind(state, fd, state.address(CallState.STRUCT), length) < 0
-                || SocketFunctions.shutdown(state, fd, SocketConstants.SHUT_RD) < 0) {
-            SocketFunctions.close(state, fd);
-            return null;
-        }
-        return new Announcement(fd);
+        AbstractName taken = AbstractName.take(name(listening.getAddress().getAddress(), listening.getPort()));
+        return taken == null ? null : new Announcement(taken);
     }
 
-    /** Whether somebody has announced a server that a connection to this address gets to. Nothing is sent. */
-    public static boolean isThere(InetSocketAddress server) {
+    /**
+     * Whether somebody has announced a server that a connection to this address gets to. Nothing is sent.
+     *
+     * @throws IOException if that cannot be told: there is no descriptor to look with, say
+     */
+    public static boolean isThere(InetSocketAddress server) throws IOException {
         InetAddress host = server.getAddress();
         if (host == null) {
             return false;
         }
         CallState state = CallState.current();
-        int fd = socket(state);
+        int fd = AbstractName.socket(state);
         if (fd < 0) {
-            return false;
+            throw Errno.exception("socket", -fd);
         }
         int port = server.getPort();
         boolean there = has(state, fd, WILDCARD_OF_IPV6, port)
@@ -82,29 +67,16 @@ public final class Announcement implements AutoCloseable {
     }
 
     private static boolean has(CallState state, int fd, byte[] address, int port) {
-        int length = encode(state, address, port);
-        return SocketFunctions.connect(state, fd, state.address(CallState.STRUCT), length) == 0;
+        return AbstractName.isTaken(state, fd, name(address, port));
     }
 
-    private static int socket(CallState state) {
-        return SocketFunctions.socket(state, SocketConstants.AF_UNIX,
-                SocketConstants.SOCK_DGRAM | SocketConstants.SOCK_NONBLOCK | SocketConstants.SOCK_CLOEXEC);
-    }
-
-    /** Writes the {@code struct sockaddr_un}; an abstract name ends where its length says. */
-    private static int encode(CallState state, byte[] address, int port) {
-        byte[] name = (PREFIX + HexFormat.of().formatHex(address) + '/' + port).getBytes(StandardCharsets.US_ASCII);
-        state.memory.set(JAVA_SHORT, CallState.STRUCT + SockAddrUn.FAMILY, (short) SocketConstants.AF_UNIX);
-        MemorySegment.copy(name, 0, state.memory, JAVA_BYTE, CallState.STRUCT + SockAddrUn.PATH, name.length);
-        return SockAddrUn.PATH + name.length;
+    private static String name(byte[] address, int port) {
+        return HexFormat.of().formatHex(address) + '/' + port;
     }
 
     /** Once, or more than once. */
     @Override
-    public synchronized void close() {
-        if (fd != CLOSED) {
-            SocketFunctions.close(CallState.current(), fd);
-            fd = CLOSED;
-        }
+    public void close() {
+        name.close();
     }
 }

@@ -106,8 +106,8 @@ public final class Pipe implements AutoCloseable {
         return readFd;
     }
 
-    /** The write end's descriptor, -1 once it is closed. */
-    public int writeFd() {
+    /** The write end's descriptor, -1 once it is closed. For tests: who writes has the {@link #target()}. */
+    int writeFd() {
         return writeFd;
     }
 

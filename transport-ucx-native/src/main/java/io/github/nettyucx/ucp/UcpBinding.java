@@ -15,7 +15,13 @@ public final class UcpBinding {
      */
     public static void prepare() {
         UcpFunctions.Messages.prepare();
-        Upcalls.endpointError();
+        // Whoever has prepared for may be gone by now, and nobody would take back what is made after that.
+        Upcalls.retain();
+        try {
+            Upcalls.endpointError();
+        } finally {
+            Upcalls.release();
+        }
     }
 
     /**

@@ -11,7 +11,8 @@ import java.lang.foreign.ValueLayout;
  * an operation uses it. Any thread, one at a time.
  *
  * <p>UCX 1.16 to 1.22 leave such a registration alone when an operation fails that was given its handle
- * ({@code ucp_request_memh_invalidate}); what they registered themselves they invalidate.
+ * ({@code ucp_request_memh_invalidate}). What they have registered themselves in their cache they invalidate; without the
+ * cache they only end its registration.
  */
 public final class UcpMemory implements AutoCloseable {
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.BufferedReader;
@@ -75,7 +76,7 @@ class AnnouncementTest {
     }
 
     @Test
-    void itIsOfOneAddressAndOnePort() {
+    void itIsOfOneAddressAndOnePort() throws IOException {
         try (Announcement announcement = Announcement.open(at("127.0.0.1"))) {
             assertNotNull(announcement);
             assertFalse(Announcement.isThere(at("127.0.0.2")));
@@ -86,7 +87,7 @@ class AnnouncementTest {
     }
 
     @Test
-    void aServerOnAllAddressesIsAtEachOfThem() {
+    void aServerOnAllAddressesIsAtEachOfThem() throws IOException {
         try (Announcement announcement = Announcement.open(at("::"))) {
             assertNotNull(announcement);
             for (String host : new String[] {"127.0.0.1", "192.0.2.1", "::1", "fe80::1", "0.0.0.0", "::"}) {
@@ -98,7 +99,7 @@ class AnnouncementTest {
 
     /** Another may have the same port over IPv6. */
     @Test
-    void aServerOnAllAddressesOfIpv4IsAtThose() {
+    void aServerOnAllAddressesOfIpv4IsAtThose() throws IOException {
         try (Announcement announcement = Announcement.open(at("0.0.0.0"))) {
             assertNotNull(announcement);
             for (String host : new String[] {"127.0.0.1", "192.0.2.1", "0.0.0.0", "::"}) {
@@ -111,7 +112,7 @@ class AnnouncementTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"127.0.0.1", "::1"})
-    void aConnectionToAWildcardGetsToTheLoopback(String loopback) {
+    void aConnectionToAWildcardGetsToTheLoopback(String loopback) throws IOException {
         try (Announcement announcement = Announcement.open(at(loopback))) {
             assertNotNull(announcement);
             assertTrue(Announcement.isThere(at("0.0.0.0")));
@@ -120,7 +121,7 @@ class AnnouncementTest {
     }
 
     @Test
-    void aTakenNameIsNoError() {
+    void aTakenNameIsNoError() throws IOException {
         try (Announcement first = Announcement.open(at("127.0.0.1"))) {
             assertNotNull(first);
             assertNull(Announcement.open(at("127.0.0.1")));
@@ -132,8 +133,20 @@ class AnnouncementTest {
     }
 
     @Test
-    void anUnresolvedServerIsNotThere() {
+    void anUnresolvedServerIsNotThere() throws IOException {
         assertFalse(Announcement.isThere(InetSocketAddress.createUnresolved("nobody.invalid", port)));
+    }
+
+    /** That is not to be taken for one that has announced nothing. */
+    @Test
+    void whoHasNoDescriptorToLookWithIsTold() throws Exception {
+        try (Announcement announcement = Announcement.open(at("127.0.0.1"))) {
+            assertNotNull(announcement);
+            String message = Seccomp.refusing(Errno.EMFILE,
+                    () -> assertThrows(IOException.class, () -> Announcement.isThere(at("127.0.0.1"))).getMessage(),
+                    Seccomp.SOCKET);
+            assertTrue(message.contains("too many open files"), message);
+        }
     }
 
     @ParameterizedTest

@@ -140,12 +140,10 @@ class DatagramTest {
 
     @Test
     void nobodyAtTheOtherEndIsToldToAConnectedSocket() throws IOException {
-        try (KernelSocket one = bound(IPV4)) {
-            InetSocketAddress gone;
-            try (KernelSocket other = bound(IPV4)) {
-                gone = other.localAddress();
-            }
-            one.connect(gone);
+        try (KernelSocket one = bound(IPV4); KernelSocket other = bound(IPV4)) {
+            // It has the port, so that nobody else gets it, and takes nothing but from there.
+            other.connect(new InetSocketAddress(IPV4, 1));
+            one.connect(other.localAddress());
             assertEquals(1, one.send(write("x"), 1));
             SocketPair.await(one, Epoll.IN);
             assertEquals(-Errno.ECONNREFUSED, one.receiveFrom(memory.address(), 1));

@@ -153,6 +153,8 @@ class KernelSocketTest {
         try (KernelSocket listener = KernelSocket.stream(false)) {
             listener.bind(new InetSocketAddress(IPV4, 0));
             listener.listen(0);
+            clients.add(KernelSocket.stream(false));
+            SocketPair.connect(clients.getFirst(), listener.localAddress());
             boolean connected = true;
             // Nobody accepts: the kernel ignores those who come when a few are waiting.
             while (connected && clients.size() < 10) {
@@ -160,7 +162,6 @@ class KernelSocketTest {
                 clients.add(client);
                 connected = client.connect(listener.localAddress()) || client.finishConnect();
             }
-            assertTrue(clients.size() > 1, "the first one gets in");
             assertFalse(connected);
         } finally {
             clients.forEach(KernelSocket::close);

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
@@ -166,7 +167,7 @@ class UcpListenerTest {
 
     @Test
     void aListenerCanBeClosedTwiceButNotUsedAfterwards() throws UcxException {
-        UcpListener listener = serverWorker.listen(ConnectedPair.loopback(0), requests::add);
+        UcpListener listener = listenWhereNoConnectionIs();
         InetSocketAddress address = listener.localAddress();
         listener.close();
         listener.close();
@@ -174,6 +175,20 @@ class UcpListenerTest {
         // And the port is free again.
         UcpListener again = serverWorker.listen(address, requests::add);
         assertEquals(address, again.localAddress());
+    }
+
+    /** Below the ports that the system gives to connections: nobody gets it by chance after it has been let go. */
+    private UcpListener listenWhereNoConnectionIs() throws UcxException {
+        SplittableRandom random = new SplittableRandom();
+        for (int attempt = 1;; attempt++) {
+            try {
+                return serverWorker.listen(ConnectedPair.loopback(random.nextInt(10_000, 30_000)), requests::add);
+            } catch (UcxException e) {
+                // Somebody has it: the next one.
+                assertEquals(UcsStatus.ERR_BUSY, e.status());
+                assertTrue(attempt < 100, "there is no free port");
+            }
+        }
     }
 
     @Test
