@@ -28,6 +28,7 @@ abstract class AbstractUcxChannel extends AbstractChannel {
     volatile InetSocketAddress remote;
     /** Whether it has ever been. Of the event loop's thread. */
     boolean wasActive;
+    /** {@code null} without a loop. */
     private LoopRegistration registration;
 
     AbstractUcxChannel(Channel parent) {
@@ -84,14 +85,26 @@ abstract class AbstractUcxChannel extends AbstractChannel {
         registration = KnownLoops.register(this);
     }
 
-    /** What the loop has to move bytes with which the channel is registered with. */
+    /**
+     * What the loop has to move bytes with which the channel is registered with.
+     *
+     * @throws IOException also if there is none: Netty's {@code eventLoop()} is still the last one then, whose thread calls
+     */
     LoopLanes loopLanes() throws IOException {
+        if (registration == null) {
+            throw new IOException("the channel is registered with no event loop");
+        }
         return registration.lanes();
     }
 
+    /** Twice, if the channel is closed because of it. */
     @Override
     protected void doDeregister() {
-        registration.cancel();
+        LoopRegistration ended = registration;
+        if (ended != null) {
+            registration = null;
+            ended.cancel();
+        }
     }
 
     /** The application does not want to read any more, for now. Only for the channel's loop. */

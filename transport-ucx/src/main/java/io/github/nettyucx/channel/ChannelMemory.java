@@ -6,7 +6,9 @@ import io.github.nettyucx.memory.MemoryExchange;
 import io.github.nettyucx.memory.UcxMemoryNotification;
 import io.github.nettyucx.memory.UcxRemoteMemory;
 import io.github.nettyucx.worker.ProgressEngine;
+import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import io.netty.util.concurrent.Promise;
 
 import java.nio.channels.NotYetConnectedException;
@@ -46,21 +48,35 @@ final class ChannelMemory extends LaneWork implements MemoryExchange.Notificatio
 
     /** From any thread. @param key that nobody changes any more */
     static Future<UcxRemoteMemory> open(UcxSocketChannel channel, byte[] key) {
-        Promise<UcxRemoteMemory> promise = channel.eventLoop().newPromise();
+        EventLoop loop;
         try {
-            channel.eventLoop().execute(() -> {
-                OpenConnection connection = channel.connection();
-                if (connection == null) {
-                    promise.tryFailure(new NotYetConnectedException());
-                } else {
-                    connection.memory().open(key, promise);
-                }
-            });
-        } catch (RejectedExecutionException e) {
-            // The loop has ended, and the channel with it.
+            loop = channel.eventLoop();
+        } catch (IllegalStateException e) {
+            // It has not been registered.
+            return GlobalEventExecutor.INSTANCE.newFailedFuture(new NotYetConnectedException());
+        }
+        Promise<UcxRemoteMemory> promise = loop.newPromise();
+        try {
+            loop.execute(() -> open(channel, key, promise));
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            // The loop has ended, and the channel with it; or there is no memory for the task.
             promise.tryFailure(e);
         }
         return promise;
+    }
+
+    private static void open(UcxSocketChannel channel, byte[] key, Promise<UcxRemoteMemory> promise) {
+        try {
+            OpenConnection connection = channel.connection();
+            if (connection == null) {
+                promise.tryFailure(new NotYetConnectedException());
+            } else {
+                connection.memory().open(key, promise);
+            }
+        } catch (Throwable t) {
+            // In a task nobody else would learn of it, such as of memory that there is none of.
+            promise.tryFailure(t);
+        }
     }
 
     private void open(byte[] key, Promise<UcxRemoteMemory> promise) {

@@ -40,8 +40,10 @@ final class ClientOpening extends Opening {
     /** How a server ends an attempt that cannot do anything with it. A secret that does not fit is no such end. */
     private static final Set<HandshakeFailure> UNANSWERED = EnumSet.of(HandshakeFailure.CLOSED_BY_PEER,
             HandshakeFailure.CONNECT_FAILED, HandshakeFailure.TIMED_OUT, HandshakeFailure.OTHER_PROGRAM,
-            HandshakeFailure.OTHER_PROTOCOL_VERSION, HandshakeFailure.PROTOCOL_VIOLATION, HandshakeFailure.NO_MEMORY,
-            HandshakeFailure.LOCAL_FAILURE);
+            HandshakeFailure.OTHER_PROTOCOL_VERSION, HandshakeFailure.PROTOCOL_VIOLATION);
+    /** The same, if it is the server that says so: this side's own shortage tells nothing of the server. */
+    private static final Set<HandshakeFailure> UNABLE =
+            EnumSet.of(HandshakeFailure.NO_MEMORY, HandshakeFailure.LOCAL_FAILURE);
 
     /** What is under way. */
     private enum Step {
@@ -223,7 +225,7 @@ final class ClientOpening extends Opening {
     /** The next attempt has the time to connect in for itself. */
     @Override
     boolean goesOnWithout(IOException cause, HandshakeFailure reason) {
-        if (step != Step.ATTEMPT || !UNANSWERED.contains(reason) || promise.isDone()) {
+        if (step != Step.ATTEMPT || !isServers(cause, reason) || promise.isDone()) {
             return false;
         }
         long seconds = Neighbours.hasNotAnswered(channel.remote, channel.local,
@@ -233,6 +235,11 @@ final class ClientOpening extends Opening {
         close();
         again.connect(told);
         return true;
+    }
+
+    private static boolean isServers(IOException cause, HandshakeFailure reason) {
+        return UNANSWERED.contains(reason)
+                || UNABLE.contains(reason) && cause instanceof HandshakeException failed && failed.ofPeer();
     }
 
     @Override
@@ -251,8 +258,11 @@ final class ClientOpening extends Opening {
     private void boundByRest() {
         int limit = channel.config().getConnectTimeoutMillis();
         int millis = limit > 0 ? limit : channel.config().getHandshakeTimeoutMillis();
-        int passed = limit > 0 ? (int) TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begunNanos) : 0;
-        boundBy(Math.max(1, millis - passed), () -> timedOut(millis));
+        if (limit > 0) {
+            boundByRest(millis, begunNanos, () -> timedOut(millis));
+        } else {
+            boundBy(millis, () -> timedOut(millis));
+        }
     }
 
     @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.handshake.Nearness;
 import io.netty.buffer.ByteBuf;
 
 import java.util.List;
@@ -25,21 +26,22 @@ final class FirstConnection implements Runnable {
             new Room("channel", """
                     ChannelEvents ChannelInput ChannelInput$State ChannelMemory ChannelOutput ChannelSocket
                     ChannelState ClientOpening$Step Closing Connecting ConnectionMetrics HalfClose IoDriver$2
-                    KeepAlive LaneWork OpenConnection OrderlyExit ServerOpening ServerOpening$1
+                    KeepAlive KernelNearness LaneWork OpenConnection OrderlyExit ServerOpening ServerOpening$1
                     UcxSocketChannel$UcxSocketUnsafe UcxSocketChannelConfig"""),
             new Room("handshake", """
                     Answer ClientHandshake$1 ClientHandshake$Request ClientHandshake$State FrameType Go Half
-                    Half$Status Handshake$Step Hello LaneChoice LinkRequest Offer Outcome Party PeerText
-                    ProcessIdentity Proofs ServerHandshake ServerHandshake$1 ServerHandshake$Client
+                    Half$Status Handshake$Step Hello LaneChoice LinkReach LinkRequest Nearness Nearness$Sign Offer Outcome
+                    Party PeerText ProcessIdentity Proofs ServerHandshake ServerHandshake$1 ServerHandshake$Client
                     ServerHandshake$State Side Terms"""),
             new Room("lane", """
                     Allocation ConnectionLimits Departure FlushedBuffers LaneListener LinkLane LinkMemory LinkOutput
-                    LinkOutput$FlushedBytes LinkTable$Failure LinkTable$Half LinkTable$Half$State LinkTable$Peer
-                    LoopLanes$Process LoopLanes$Supply PeerKey ServingLinks ServingLinks$LaneMaker Written"""),
+                    LinkFailures LinkFailures$1 LinkOutput$FlushedBytes LinkTable$Peer OwnHalf OwnHalf$State
+                    LinkWorkers LoopLanes$Process LoopLanes$Supply PeerKey ServingLinks ServingLinks$LaneMaker
+                    WaitingRequests Written"""),
             new Room("memory", """
                     MemoryExchange$Host MemoryExchange$NotificationListener"""),
             new Room("socket", """
-                    SocketAddresses"""),
+                    AbstractName PresenceSign SocketAddresses"""),
             new Room("ucp", """
                     EndpointErrorHandler UcpEndpoint UcpEndpoint$Transport UcpEndpointParams UcpRequest
                     UcpRequestParam UcpTag UcpWorker UcpWorkerParams UcsThreadMode UpcallRegistry$Entry"""),
@@ -74,6 +76,8 @@ final class FirstConnection implements Runnable {
 
     @Override
     public void run() {
+        // The first digest of a process has Java set up its providers of security: some 15 ms on the machine where it was measured.
+        Nearness.digest(new byte[0], new byte[0]);
         ClassLoader loader = FirstConnection.class.getClassLoader();
         for (Room room : ROOMS) {
             load(OURS + room.name, room.classes, loader);

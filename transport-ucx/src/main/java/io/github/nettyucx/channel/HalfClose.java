@@ -109,20 +109,22 @@ final class HalfClose {
 
     // ------------------------------------------------------------------------------------------- both
 
-    /** From any thread. */
+    /**
+     * Both at once: an output that waits for a peer who does the same would wait for an input that nobody reads any more.
+     * From any thread.
+     */
     void endBoth(ChannelPromise promise) {
-        channel.shutdownOutput().addListener((ChannelFutureListener) ended -> {
-            ChannelFuture read = channel.shutdownInput();
-            read.addListener((ChannelFutureListener) done -> {
-                if (!ended.isSuccess()) {
-                    promise.tryFailure(ended.cause());
-                } else if (!done.isSuccess()) {
-                    promise.tryFailure(done.cause());
-                } else {
-                    promise.trySuccess();
-                }
-            });
-        });
+        ChannelFuture output = channel.shutdownOutput();
+        ChannelFuture input = channel.shutdownInput();
+        output.addListener((ChannelFutureListener) sent -> input.addListener((ChannelFutureListener) done -> {
+            if (!sent.isSuccess()) {
+                promise.tryFailure(sent.cause());
+            } else if (!done.isSuccess()) {
+                promise.tryFailure(done.cause());
+            } else {
+                promise.trySuccess();
+            }
+        }));
     }
 
     /** An accepted channel is open. The end of its output waits for what was flushed meanwhile. */

@@ -24,7 +24,8 @@ import java.util.concurrent.locks.LockSupport;
  * while nothing happens, and the channels that are registered with it. Running tasks and timers is the loop's matter.
  * <p>
  * For implementations of event loops; applications have no use for it. All methods but {@link #wakeup()},
- * {@link #wakesBefore(long)}, {@link #metrics()} and {@link #channelCount()} belong to the loop's thread.
+ * {@link #wakesBefore(long)}, {@link #metrics()}, {@link #channelCount()} and {@link #checkSettings()} belong to the loop's
+ * thread.
  */
 public final class IoDriver {
 
@@ -37,6 +38,9 @@ public final class IoDriver {
     private static final long BUSY_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
     private static final long FIRST_BUSY_SLEEP_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
     private static final long LAST_BUSY_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** How often a loop that spins looks whether a timer is due. */
+    private static final int IDLE_TURNS_PER_CLOCK_READ = 8;
 
     /** While channels linger: how often the loop looks at the time, and its pause where UCX does not let it sleep. */
     private static final long LINGER_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -64,6 +68,7 @@ public final class IoDriver {
     /** Whether the loop has ended: then it has none of them any more, and gets none. */
     private boolean destroyed;
     private boolean pending;
+    private int idleTurns;
     private long busySinceNanos;
     private long busySleepNanos;
     /** When the last sleep ended, if the last turn has slept. */
@@ -77,15 +82,25 @@ public final class IoDriver {
      */
     public IoDriver(UcxWaitStrategy waitStrategy) {
         this(waitStrategy, null);
-        LoopLanes.checkSettings();
-        Opening.PEER_TIMEOUT_SETTING.check();
-        Opening.PLAIN_GRACE_SETTING.check();
+        checkSettings();
         Ucx.prepare();
     }
 
     IoDriver(UcxWaitStrategy waitStrategy, EnginePort port) {
         this.waitStrategy = Objects.requireNonNull(waitStrategy, "waitStrategy");
         this.port = port;
+    }
+
+    /**
+     * Looks at the system properties that every loop reads. Any thread may call.
+     *
+     * @throws IllegalArgumentException if one of them is wrong; its message begins with the property's name
+     */
+    public static void checkSettings() {
+        UcxWaitStrategy.spinNanos();
+        LoopLanes.checkSettings();
+        Opening.PEER_TIMEOUT_SETTING.check();
+        Opening.PLAIN_GRACE_SETTING.check();
     }
 
     // ------------------------------------------------------------------------------------------- channels
@@ -191,7 +206,7 @@ public final class IoDriver {
 
     private int take(TaskView tasks) throws IOException {
         int work = port().poll();
-        pending = tasks.isPending(work == 0);
+        pending = tasks.isPending(work == 0 && ++idleTurns % IDLE_TURNS_PER_CLOCK_READ != 0);
         if (pending) {
             port().busy();
         }

@@ -9,7 +9,6 @@ import io.github.nettyucx.worker.WorkerCounter;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 
 /** Everything that one event loop counts, or the sum of several. Written by one thread; any may read. */
 final class LoopCounters {
@@ -20,14 +19,17 @@ final class LoopCounters {
         WAKEUPS
     }
 
+    enum Accept {
+        STRANGERS
+    }
+
     final Counters<WorkerCounter> worker = new Counters<>(WorkerCounter.class);
     final Counters<Wait> waits = new Counters<>(Wait.class);
+    final Counters<Accept> accepts = new Counters<>(Accept.class);
     final Counters<HandshakeFailure> handshakeFailures = new Counters<>(HandshakeFailure.class);
     final Counters<CloseReason> closings = new Counters<>(CloseReason.class);
     /** By UCX's names of them. */
     final Map<String, Traffic> lanes = new ConcurrentHashMap<>();
-    /** The one that other threads write. */
-    final AtomicLong strangers = new AtomicLong();
 
     Traffic lane(String name) {
         return lanes.computeIfAbsent(name, lane -> Traffic.ofLane());
@@ -50,9 +52,9 @@ final class LoopCounters {
     void addAll(LoopCounters other) {
         worker.addAll(other.worker);
         waits.addAll(other.waits);
+        accepts.addAll(other.accepts);
         handshakeFailures.addAll(other.handshakeFailures);
         closings.addAll(other.closings);
         other.lanes.forEach((name, traffic) -> lane(name).addAll(traffic));
-        strangers.addAndGet(other.strangers.get());
     }
 }

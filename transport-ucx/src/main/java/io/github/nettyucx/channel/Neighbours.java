@@ -3,6 +3,7 @@ package io.github.nettyucx.channel;
 
 import io.github.nettyucx.socket.Announcement;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
@@ -24,17 +25,27 @@ final class Neighbours {
 
     /** Why a server is not asked; {@code null} if it is. The two addresses are those of the connection to it. */
     static String reasonNotToAsk(InetSocketAddress server, InetSocketAddress local, Networks networks) {
-        // Only a process of this host can have announced itself; a port of another host's may be anybody's here.
-        if (!isAnnounced(server, local) && !networks.contain(server.getAddress())) {
-            return "the server has not announced this transport on this host, and is in no network whose servers are"
-                    + " asked (" + ConfiguredDefaults.NETWORKS_PROPERTY + ")";
+        if (!networks.contain(server.getAddress())) {
+            try {
+                if (!isAnnounced(server, local)) {
+                    return "the server has not announced this transport on this host, and is in no network whose servers are"
+                            + " asked (" + ConfiguredDefaults.NETWORKS_PROPERTY + ")";
+                }
+            } catch (IOException e) {
+                // An ordinary server would not understand a handshake, and one of this transport serves ordinary clients.
+                return "whether the server has announced this transport could not be looked up: " + e.getMessage();
+            }
         }
         return silent.contain(server) ? "the server did not answer when it was asked a short time ago" : null;
     }
 
     /** Whether it is likely to be asked, as far as can be told before there is a connection. */
     static boolean mayBeAsked(InetSocketAddress server, Networks networks) {
-        return (networks.contain(server.getAddress()) || Announcement.isThere(server)) && !silent.contain(server);
+        try {
+            return (networks.contain(server.getAddress()) || Announcement.isThere(server)) && !silent.contain(server);
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     /** Whether a client may be of this transport: others have no reason to expect it here. */
@@ -46,7 +57,8 @@ final class Neighbours {
         return peer.isLoopbackAddress() || peer.equals(local);
     }
 
-    private static boolean isAnnounced(InetSocketAddress server, InetSocketAddress local) {
+    /** Only a process of this host can have announced itself; a port of another host's may be anybody's here. */
+    private static boolean isAnnounced(InetSocketAddress server, InetSocketAddress local) throws IOException {
         return isOfThisHost(server.getAddress(), local.getAddress()) && Announcement.isThere(server);
     }
 
@@ -57,8 +69,16 @@ final class Neighbours {
      * @return for how many seconds it is not asked again
      */
     static long hasNotAnswered(InetSocketAddress server, InetSocketAddress local, boolean saidNothing) {
-        long seconds = saidNothing && isAnnounced(server, local) ? MEMORY_OF_ANNOUNCED_SECONDS : MEMORY_SECONDS;
+        long seconds = saidNothing && mayBeAnnounced(server, local) ? MEMORY_OF_ANNOUNCED_SECONDS : MEMORY_SECONDS;
         silent.add(server, seconds);
         return seconds;
+    }
+
+    private static boolean mayBeAnnounced(InetSocketAddress server, InetSocketAddress local) {
+        try {
+            return isAnnounced(server, local);
+        } catch (IOException e) {
+            return true;
+        }
     }
 }

@@ -10,6 +10,7 @@ import io.github.nettyucx.handshake.Outcome;
 import io.github.nettyucx.handshake.Terms;
 import io.github.nettyucx.lane.Allocation;
 import io.github.nettyucx.lane.ConnectionLimits;
+import io.github.nettyucx.lane.Farewell;
 import io.github.nettyucx.lane.Lane;
 import io.github.nettyucx.lane.LoopLanes;
 import io.github.nettyucx.lane.SocketLane;
@@ -55,6 +56,8 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
     ByteBuf in;
     Handshake handshake;
     private final ArrayDeque<ByteBuf> out = new ArrayDeque<>(0);
+    /** Why the kernel has not taken what is in {@link #out}: an error number. */
+    private int unsentErrno;
     /** The socket's events so far, which its lane has to know of. */
     private int seen;
     private boolean over;
@@ -63,6 +66,8 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
     private Future<?> timeout;
     /** When that is due. */
     private long endNanos;
+    /** For how long this loop has been held up so far, beyond the limits of the time. */
+    private long heldUpNanos;
     /** Whether the socket has had something since that was last asked. */
     private boolean heard;
     private int channelId;
@@ -79,11 +84,33 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
 
     /** Instead of what it was bound by before. */
     final void boundBy(int millis, Runnable action) {
+        leaveLimit();
+        bound(millis, action);
+    }
+
+    /** The same by what is left of a time that began earlier, but for what this loop was held up for since. */
+    final void boundByRest(int millis, long beginNanos, Runnable action) {
+        leaveLimit();
+        long passed = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNanos - heldUpNanos);
+        bound((int) Math.max(1, millis - passed), action);
+    }
+
+    private void leaveLimit() {
         if (timeout != null) {
             timeout.cancel(false);
+            long late = System.nanoTime() - endNanos;
+            heldUpNanos += late >= HELD_UP_NANOS ? late : 0;
         }
+    }
+
+    private void bound(int millis, Runnable action) {
         endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
         timeout = channel.eventLoop().schedule(() -> timeIsUp(millis, action), millis, TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public final long nanosLeft() {
+        return timeout == null ? Long.MAX_VALUE : Math.max(0, endNanos - System.nanoTime());
     }
 
     /** This side has taken so long for something of its own: that is not the peer's time. */
@@ -96,22 +123,32 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
      * up for long, as by SIGSTOP, gives a peer that has said something the same time again, for it could not be answered.
      */
     private void timeIsUp(int millis, Runnable action) {
-        long late = System.nanoTime() - endNanos;
-        if (late < 0) {
-            timeout = channel.eventLoop().schedule(() -> timeIsUp(millis, action), -late, TimeUnit.NANOSECONDS);
+        if (isPutOff(millis, action)) {
             return;
         }
-        boolean heldUp = late >= HELD_UP_NANOS;
+        boolean heldUp = System.nanoTime() - endNanos >= HELD_UP_NANOS;
         heard = false;
+        Future<?> due = timeout;
         socketReady(Epoll.IN | Epoll.OUT);
-        if (over) {
+        if (over || timeout != due) {
+            // What has come has ended this, or has set a limit of its own to what follows.
             return;
         }
         if (heldUp && heard) {
             boundBy(millis, action);
-        } else {
+        } else if (!isPutOff(millis, action)) {
             action.run();
         }
+    }
+
+    /** @return whether the time has been prolonged: then it is not up yet */
+    private boolean isPutOff(int millis, Runnable action) {
+        long left = endNanos - System.nanoTime();
+        if (left <= 0) {
+            return false;
+        }
+        timeout = channel.eventLoop().schedule(() -> timeIsUp(millis, action), left, TimeUnit.NANOSECONDS);
+        return true;
     }
 
     /** The peer, or the kernel, has done something. */
@@ -182,9 +219,15 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
                 }
                 return;
             } else {
-                throw Errno.exception("recv", -received);
+                fail(Errno.exception("recv", -received), reason(-received));
             }
         }
+    }
+
+    /** What an error of the socket's says of the peer. A reset is an end as any other, as far as a handshake goes. */
+    private static HandshakeFailure reason(int errno) {
+        return errno == Errno.ECONNRESET || errno == Errno.EPIPE ? HandshakeFailure.CLOSED_BY_PEER
+                : HandshakeFailure.CONNECT_FAILED;
     }
 
     /** More bytes are in {@link #in}. */
@@ -203,19 +246,8 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
 
     /** Frames are small, and the socket's buffer is empty: only a peer that reads nothing has any of them wait. */
     final void flush() {
-        for (ByteBuf frame = out.peek(); frame != null; frame = out.peek()) {
-            int sent = socket.send(BufferAddress.of(frame, frame.readerIndex(), frame.readableBytes()),
-                    frame.readableBytes());
-            if (sent < 0) {
-                // Whatever it is but EAGAIN, the next receive tells as well.
-                return;
-            }
-            frame.skipBytes(sent);
-            if (frame.isReadable()) {
-                return;
-            }
-            out.poll().release();
-        }
+        // Whatever it is but EAGAIN, the next receive tells as well.
+        unsentErrno = -Farewell.send(socket, out);
     }
 
     /** Not for ordinary peers: how long theirs may be silent is the application's matter. */
@@ -246,17 +278,16 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
         limits = new ConnectionLimits(channelId, config.window(), config.maxMessage());
         return new Terms(lanes, supply.available(), supply.reasons(), supply.ucxVersion(), loop.party(),
                 config.secret(), config.isTranslatedAddresses(), channelId, limits.window(), limits.maxMessage(),
-                channel.localAddress(), channel.remoteAddress());
+                channel.localAddress(), channel.remoteAddress(), KernelNearness.INSTANCE);
     }
 
     @Override
     public final void opened(Outcome outcome) {
         if (!out.isEmpty()) {
-            // Only where the kernel has no memory for some bytes. The lane would begin before the peer knows of it.
             if (outcome.link() != null) {
                 outcome.link().release();
             }
-            failed(new HandshakeException(HandshakeFailure.NO_MEMORY, "the kernel does not take the end of the handshake"));
+            unsent();
             return;
         }
         if (outcome.lane() != LaneKind.SOCKET && in != null && in.isReadable()) {
@@ -268,6 +299,16 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
         lookAfterPeer(outcome.lane() != LaneKind.SOCKET);
         handOver(lane(outcome), outcome.reasons(), outcome.lane() == LaneKind.SOCKET
                 ? (int) TimeUnit.SECONDS.toMillis(PEER_TIMEOUT_SECONDS) : 0);
+    }
+
+    /** The kernel has not taken the end of the handshake. The lane would begin before the peer knows of it. */
+    private void unsent() {
+        switch (unsentErrno) {
+            // Its buffer was empty: so it has no memory for some bytes.
+            case Errno.EAGAIN, Errno.ENOBUFS, Errno.ENOMEM -> failed(new HandshakeException(HandshakeFailure.NO_MEMORY,
+                    "the kernel does not take the end of the handshake"));
+            default -> fail(Errno.exception("send", unsentErrno), reason(unsentErrno));
+        }
     }
 
     private void handOver(Lane lane, List<String> reasons, int silenceMillis) {

@@ -34,7 +34,7 @@ final class OtherTransportsOptions {
     /** Accepted, because an application that sets them works as well without. */
     private static final Set<String> WITHOUT_EFFECT = Set.of("TCP_CORK", "TCP_NOTSENT_LOWAT", "TCP_DEFER_ACCEPT",
             "TCP_QUICKACK", "TCP_FASTOPEN", "TCP_FASTOPEN_CONNECT", "SO_BUSY_POLL", "EPOLL_MODE",
-            "MAX_DATAGRAM_PAYLOAD_SIZE", "UDP_GRO");
+            "MAX_DATAGRAM_PAYLOAD_SIZE", "UDP_GRO", "IO_URING_BUFFER_GROUP_ID", "IO_URING_WRITE_ZERO_COPY_THRESHOLD");
 
     private static final Set<String> told = ConcurrentHashMap.newKeySet();
 

@@ -234,7 +234,7 @@ final class ServerOpening extends Opening {
         if (outcome.lane() == LaneKind.SOCKET) {
             return loop.socketLane(socket, channel.traffic(), takeRest());
         }
-        return links.take(outcome.lane(), outcome.link(), outcome.peer(), in.readableBytes());
+        return links.take(outcome.lane(), outcome.link(), outcome.peer());
     }
 
     @Override

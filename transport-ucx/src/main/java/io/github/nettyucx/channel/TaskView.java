@@ -10,10 +10,10 @@ public interface TaskView {
     /**
      * Whether the loop must not block: a task waits, a timer is due, or the loop's owner wants it so.
      *
-     * @param idle whether the loop has found nothing to do in this turn. Such turns are short, and many: timers need not
-     *             be looked at in each of them
+     * @param tasksOnly whether timers need not be looked at: the loop has found nothing to do in this turn, and looks at
+     *                  them in one of the next. Such turns are short, and many, and reading the clock takes longer
      */
-    boolean isPending(boolean idle);
+    boolean isPending(boolean tasksOnly);
 
     /** When the next timer is due, on the loop's own clock; -1 if there is none. */
     long deadlineNanos();

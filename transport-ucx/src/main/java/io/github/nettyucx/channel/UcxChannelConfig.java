@@ -72,6 +72,9 @@ abstract class UcxChannelConfig<C extends ChannelConfig> extends DefaultChannelC
             } else {
                 loop.execute(this::cancelRead);
             }
+        } else if (channel.isOpen()) {
+            // No loop uses the channel: it has none yet, or has left one, and the next one must not go on with the read.
+            cancelRead();
         }
     }
 

@@ -30,8 +30,9 @@ public final class UcxChannelOption {
      * The lanes that a connection may take, best first, as a list such as {@code shm,rdma,socket}, which is the default
      * (or what the system property {@code io.github.nettyucx.lanes} says). {@code shm}: shared memory of one host;
      * {@code rdma}: RDMA devices; {@code tcp}: UCX's own TCP; {@code socket}: the kernel's socket. The server's order
-     * counts, among those that both sides name. Without {@code socket} a connection that can have none of the others
-     * fails, with the reasons.
+     * counts, among those that both sides name. Without {@code socket} a connection between two sides of this transport that
+     * can have none of the others fails, with the reasons. Ordinary TCP peers are governed by {@link #PLAIN_PEERS} and
+     * {@link #CONNECT_MODE} alone.
      */
     public static final ChannelOption<String> LANES = ChannelOption.valueOf(UcxChannelOption.class, "LANES");
 

@@ -28,9 +28,6 @@ public class UcxEventLoop extends SingleThreadEventLoop {
     /** However little time the loop is given to end in, its channels have that much to deliver what was flushed. */
     private static final long MIN_LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-    /** How often a loop that spins looks whether a timer is due. */
-    private static final int IDLE_TURNS_PER_CLOCK_READ = 8;
-
     private final IoDriver driver;
     private volatile long lingerNanos = MIN_LINGER_NANOS;
     /** Ends all waits for peers when the time is over; {@code null} until there is one. */
@@ -39,16 +36,9 @@ public class UcxEventLoop extends SingleThreadEventLoop {
     private boolean ending;
     private final TaskView tasks = new TaskView() {
 
-        private int idleTurns;
-
         @Override
-        public boolean isPending(boolean idle) {
-            if (hasTasks()) {
-                return true;
-            }
-            // Reading the clock takes longer than an idle turn.
-            boolean looks = !idle || ++idleTurns % IDLE_TURNS_PER_CLOCK_READ == 0;
-            return looks && nextScheduledTaskDeadlineNanos() != -1 && hasScheduledTasks();
+        public boolean isPending(boolean tasksOnly) {
+            return hasTasks() || !tasksOnly && nextScheduledTaskDeadlineNanos() != -1 && hasScheduledTasks();
         }
 
         @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.channel.LoopCounters.Accept;
 import io.github.nettyucx.channel.LoopCounters.Wait;
 import io.github.nettyucx.handshake.HandshakeFailure;
 import io.github.nettyucx.wire.CloseReason;
@@ -77,7 +78,7 @@ public final class UcxMetrics {
      * something else, or something wrong.
      */
     public long strangersTurnedAway() {
-        return sum.strangers.get();
+        return sum.accepts.get(Accept.STRANGERS);
     }
 
     /** Messages for channels that nobody has: they were late, or forged. They have been thrown away. */

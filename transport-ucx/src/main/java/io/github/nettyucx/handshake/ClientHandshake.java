@@ -8,6 +8,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.StringJoiner;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 import static io.github.nettyucx.handshake.HandshakeException.violation;
@@ -17,6 +18,14 @@ public final class ClientHandshake extends Handshake {
 
     /** How often it asks for a link of one lane, if the server does not have the one that it gets. */
     static final int MAX_REQUESTS = 3;
+
+    /** If there is another lane to take: how long a link may take to be made by another handshake, and for bytes to cross. */
+    static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
+    static final long REACH_NANOS = TimeUnit.SECONDS.toNanos(3);
+    /** If there is none. A server waits no longer than 10 s, if it is not told otherwise, and then nobody would be told why. */
+    static final long LAST_REACH_NANOS = TimeUnit.SECONDS.toNanos(8);
+    /** How much is to be left when a wait ends: to be sure of it, and for the next lane. */
+    static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(600);
 
     private static final Set<FrameType> REFUSE_ONLY = EnumSet.of(FrameType.REFUSE);
     private static final Set<FrameType> HALF_OR_REFUSE = EnumSet.of(FrameType.HALF, FrameType.REFUSE);
@@ -30,6 +39,8 @@ public final class ClientHandshake extends Handshake {
         AWAITING_LINK,
         /** OFFER is out. */
         AWAITING_HALF,
+        /** Both sides have made the link, and bytes have to cross it. */
+        AWAITING_REACH,
         OVER
     }
 
@@ -57,6 +68,8 @@ public final class ClientHandshake extends Handshake {
     private Request request;
     private LinkHalf offered;
     private LinkHalf link;
+    /** Of the link, while the answer is awaited. */
+    private Reach reach;
 
     /** What was said in OFFER, while the answer is awaited. */
     private Offer offer;
@@ -93,7 +106,10 @@ public final class ClientHandshake extends Handshake {
 
     /** Whether the server has answered as one of this transport, and the two agree so far. */
     public boolean isAnswered() {
-        return state == State.AWAITING_LINK || state == State.AWAITING_HALF;
+        return switch (state) {
+            case AWAITING_LINK, AWAITING_HALF, AWAITING_REACH -> true;
+            case NEW, AWAITING_ANSWER, OVER -> false;
+        };
     }
 
     @Override
@@ -108,7 +124,10 @@ public final class ClientHandshake extends Handshake {
 
     @Override
     void end() {
+        boolean told = state == State.AWAITING_HALF;
         state = State.OVER;
+        removeSign();
+        reach = null;
         if (request != null) {
             Request unanswered = request;
             request = null;
@@ -117,7 +136,7 @@ public final class ClientHandshake extends Handshake {
         if (offered != null) {
             LinkHalf half = offered;
             offered = null;
-            links.abandon(half);
+            links.abandon(half, told);
         }
         if (link != null) {
             LinkHalf half = link;
@@ -134,7 +153,7 @@ public final class ClientHandshake extends Handshake {
         switch (state) {
             case NEW -> throw violation("the server spoke before the client");
             case AWAITING_ANSWER -> readAnswer(in);
-            case AWAITING_LINK, AWAITING_HALF -> readFrame(in);
+            case AWAITING_LINK, AWAITING_HALF, AWAITING_REACH -> readFrame(in);
             case OVER -> {
             }
         }
@@ -194,6 +213,7 @@ public final class ClientHandshake extends Handshake {
         }
         Half half = Half.decode(FrameType.read(in), offer);
         checkEnd(in);
+        removeSign();
         switch (half.status()) {
             case OK -> answered(half);
             case STALE -> {
@@ -223,6 +243,12 @@ public final class ClientHandshake extends Handshake {
 
     private void answered(Half half) throws HandshakeException {
         if (offer.isNew()) {
+            String distance = lane == LaneKind.SHM ? terms.distance(nonce, half.address(), Side.SERVER) : null;
+            if (distance != null) {
+                abandon();
+                turnFromLane(distance);
+                return;
+            }
             LinkHalf mine = offered;
             offered = null;
             try {
@@ -231,14 +257,23 @@ public final class ClientHandshake extends Handshake {
                 turnFromLane(e.getMessage());
                 return;
             }
+            reach(half.server());
+        } else {
+            go(half.server());
         }
-        go(half.server());
     }
 
+    private void reach(long theirs) {
+        state = State.AWAITING_REACH;
+        reach = new Reach(theirs);
+        links.reach(link, reach);
+    }
+
+    /** The server has no half to this one. */
     private void abandon() {
         LinkHalf half = offered;
         offered = null;
-        links.abandon(half);
+        links.abandon(half, false);
     }
 
     private void request() throws HandshakeException {
@@ -257,7 +292,11 @@ public final class ClientHandshake extends Handshake {
         reasons.add(lane + ": " + reason);
         instead = lane == chosen ? reason : instead + "; " + lane + ": " + reason;
         failed.add(lane);
-        lane = remaining();
+        lane = other();
+        if (lane == null) {
+            throw new HandshakeException(HandshakeFailure.NO_COMMON_LANE, "there is no lane: "
+                    + String.join("; ", reasons) + "; socket: not allowed by both sides");
+        }
         if (lane == LaneKind.SOCKET) {
             go(0);
         } else {
@@ -266,14 +305,14 @@ public final class ClientHandshake extends Handshake {
         }
     }
 
-    private LaneKind remaining() throws HandshakeException {
+    /** The first lane that is left beside the one that is asked for; or {@code null}. */
+    private LaneKind other() {
         for (LaneKind kind : terms.lanes().kinds()) {
-            if (!failed.contains(kind) && LaneChoice.obstacle(kind, terms, server, Side.SERVER) == null) {
+            if (kind != lane && !failed.contains(kind) && LaneChoice.obstacle(kind, terms, server, Side.SERVER) == null) {
                 return kind;
             }
         }
-        throw new HandshakeException(HandshakeFailure.NO_COMMON_LANE, "there is no lane: "
-                + String.join("; ", reasons) + "; socket: not allowed by both sides");
+        return null;
     }
 
     /** @param theirs number of the server's half of the link; on the socket 0 */
@@ -299,9 +338,14 @@ public final class ClientHandshake extends Handshake {
     private final class Request implements LinkRequest {
 
         @Override
+        public boolean isTooLong(long nanos) {
+            return other() != null && (nanos >= PATIENCE_NANOS || owner.nanosLeft() < REST_NANOS);
+        }
+
+        @Override
         public void make(LinkHalf half) {
             if (request != this) {
-                links.abandon(half);
+                links.abandon(half, false);
                 return;
             }
             request = null;
@@ -312,6 +356,11 @@ public final class ClientHandshake extends Handshake {
                     abandon();
                     turnFromLane("the client's worker address has " + address.length + " bytes; expected 1 to "
                             + FrameType.MAX_ADDRESS);
+                    return;
+                }
+                if (lane == LaneKind.SHM && !leaveSign(terms.nearness(), server.nonce(), address)) {
+                    abandon();
+                    turnFromLane("the client could not show that it is on this host");
                     return;
                 }
                 offer(new Offer(proofs.client(), lane, half.number(), 0, address));
@@ -336,6 +385,44 @@ public final class ClientHandshake extends Handshake {
             }
             request = null;
             attempt(() -> turnFromLane(reason));
+        }
+    }
+
+    /** Waits for bytes to cross the link. Only the last one is listened to. */
+    private final class Reach implements LinkReach {
+        private final long theirs;
+
+        Reach(long theirs) {
+            this.theirs = theirs;
+        }
+
+        @Override
+        public boolean isTooLong(long nanos) {
+            return nanos >= (hasOther() ? REACH_NANOS : LAST_REACH_NANOS) || owner.nanosLeft() < REST_NANOS;
+        }
+
+        @Override
+        public boolean hasOther() {
+            return other() != null;
+        }
+
+        @Override
+        public void reached() {
+            if (reach == this) {
+                reach = null;
+                attempt(() -> go(theirs));
+            }
+        }
+
+        @Override
+        public void unreachable(String reason) {
+            if (reach == this) {
+                reach = null;
+                LinkHalf half = link;
+                link = null;
+                half.release();
+                attempt(() -> turnFromLane(reason));
+            }
         }
     }
 }

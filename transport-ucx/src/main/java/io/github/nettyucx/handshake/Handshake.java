@@ -23,6 +23,11 @@ public abstract sealed class Handshake permits ClientHandshake, ServerHandshake 
          */
         void send(ByteBuf frame);
 
+        /** For how long the owner still waits for the end, in nanoseconds; {@link Long#MAX_VALUE} for ever. */
+        default long nanosLeft() {
+            return Long.MAX_VALUE;
+        }
+
         /**
          * The two sides have agreed. The client is told when GO has been handed to {@link #send}, and what it sends on
          * lane socket follows GO directly; the server when GO has come.
@@ -43,6 +48,8 @@ public abstract sealed class Handshake permits ClientHandshake, ServerHandshake 
     final Owner owner;
     private final Side self;
     private boolean closed;
+    /** That this side is near, while the peer may look for it; or null. */
+    private Nearness.Sign sign;
 
     Handshake(Side self, Owner owner) {
         this.self = self;
@@ -109,6 +116,20 @@ public abstract sealed class Handshake permits ClientHandshake, ServerHandshake 
         }
         if (!closed) {
             owner.failed(cause);
+        }
+    }
+
+    /** @return whether the peer can find it when it has the address */
+    final boolean leaveSign(Nearness nearness, byte[] nonceOfPeer, byte[] address) {
+        sign = nearness.show(Nearness.digest(nonceOfPeer, address));
+        return sign != null;
+    }
+
+    final void removeSign() {
+        Nearness.Sign mine = sign;
+        sign = null;
+        if (mine != null) {
+            mine.remove();
         }
     }
 

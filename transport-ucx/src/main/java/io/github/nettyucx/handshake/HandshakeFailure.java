@@ -9,7 +9,7 @@ public enum HandshakeFailure {
     UNREACHABLE(0),
     /** It failed for a reason that has no constant here. */
     CONNECT_FAILED(0),
-    /** The peer closed the socket before the handshake was over. */
+    /** The peer closed or reset the socket before the handshake was over. */
     CLOSED_BY_PEER(0),
     /**
      * It was not open within the connect timeout, the kernel's own for a connect that nobody answers, or the accepting side's

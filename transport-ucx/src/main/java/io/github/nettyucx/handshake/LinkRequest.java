@@ -19,6 +19,12 @@ public interface LinkRequest {
      */
     void reuse(LinkHalf half, long theirs);
 
+    /**
+     * Whether that is too long to wait for another handshake to make the link. Asked again and again, and after
+     * {@link Links#request} has returned.
+     */
+    boolean isTooLong(long nanos);
+
     /** @param reason why this side has no link on that lane */
     void unavailable(String reason);
 }

@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBuf;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.regex.Pattern;
 
 /** Texts for the peer and from him. */
 final class PeerText {
@@ -14,12 +15,15 @@ final class PeerText {
     /** Stands at the end of what was cut. */
     private static final String ELLIPSIS = "…";
 
+    /** White space, and whatever ends a line. */
+    private static final Pattern SPACE = Pattern.compile("[\\s\\v]+");
+
     private PeerText() {
     }
 
-    /** The text in UTF-8, cut after a whole character if it is too long. */
+    /** The text in UTF-8, in one line, whatever it was in, and cut after a whole character if it is too long. */
     static byte[] encode(String text) {
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        byte[] bytes = SPACE.matcher(text).replaceAll(" ").strip().getBytes(StandardCharsets.UTF_8);
         if (bytes.length <= MAX_BYTES) {
             return bytes;
         }
@@ -42,15 +46,19 @@ final class PeerText {
 
     /**
      * The text as it may stand in a log: a peer must not be able to end the line, to move the cursor, or to turn the
-     * direction of writing.
+     * direction of writing. The ends of its lines are blanks then.
      */
     static String printable(String text) {
         StringBuilder shown = new StringBuilder();
         for (int i = 0, point; i < text.length(); i += Character.charCount(point)) {
             point = text.codePointAt(i);
-            shown.appendCodePoint(isPrintable(point) ? point : '?');
+            shown.appendCodePoint(isPrintable(point) ? point : isSpace(point) ? ' ' : '?');
         }
         return shown.toString();
+    }
+
+    private static boolean isSpace(int point) {
+        return point == '\n' || point == '\r' || point == '\t';
     }
 
     private static boolean isPrintable(int point) {

@@ -50,6 +50,7 @@ public final class ServerHandshake extends Handshake {
     private boolean gone;
     private Terms terms;
     private Hello client;
+    private byte[] nonce;
     private Proofs proofs;
     /** In ANSWER. */
     private LaneKind chosen;
@@ -104,6 +105,7 @@ public final class ServerHandshake extends Handshake {
         LinkHalf half = link;
         link = null;
         theirs = 0;
+        removeSign();
         if (half != null) {
             half.release();
         }
@@ -151,7 +153,7 @@ public final class ServerHandshake extends Handshake {
     }
 
     private void answer(byte[] hello) {
-        byte[] nonce = new byte[Hello.NONCE_LENGTH];
+        nonce = new byte[Hello.NONCE_LENGTH];
         random.accept(nonce);
         ByteBuf out = Unpooled.directBuffer(Answer.LENGTH, Answer.LENGTH);
         new Answer(terms.hello(nonce), lane, link == null ? 0 : link.number()).encode(out);
@@ -205,6 +207,11 @@ public final class ServerHandshake extends Handshake {
 
     private Half accept(Offer offer) {
         settled.add(lane);
+        // Before anything of UCX is touched: it attaches what the address names.
+        String distance = lane == LaneKind.SHM ? terms.distance(nonce, offer.address(), Side.CLIENT) : null;
+        if (distance != null) {
+            return Half.failed(distance);
+        }
         try {
             link = links.accept(lane, client.party(), offer.client(), offer.address());
         } catch (LinkException e) {
@@ -216,6 +223,10 @@ public final class ServerHandshake extends Handshake {
             dropLink();
             return Half.failed("the server's worker address has " + address.length + " bytes; expected 1 to "
                     + FrameType.MAX_ADDRESS);
+        }
+        if (lane == LaneKind.SHM && !leaveSign(terms.nearness(), client.nonce(), address)) {
+            dropLink();
+            return Half.failed("the server could not show that it is on this host");
         }
         return Half.ok(link.number(), address);
     }
@@ -247,6 +258,7 @@ public final class ServerHandshake extends Handshake {
             reasons.add(chosen + ": " + go.reason());
         }
         state = State.OVER;
+        removeSign();
         LinkHalf half = link;
         link = null;
         owner.opened(new Outcome(go.lane(), half, client, List.copyOf(reasons)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.handshake;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.EnumMap;
 import java.util.Map;
@@ -22,10 +23,11 @@ import java.util.Map;
  * @param maxMessage the most bytes of one message to this side: 1 to {@code window}
  * @param local this side's address of the control socket, or null if it is not known
  * @param remote the peer's address of the control socket, or null if it is not known
+ * @param nearness asked before this side attaches memory that the peer names
  */
 public record Terms(LaneSet lanes, int available, Map<LaneKind, String> unavailable, int ucxVersion, Party party,
         SharedSecret secret, boolean translatedAddresses, int channelId, int window, int maxMessage,
-        InetSocketAddress local, InetSocketAddress remote) {
+        InetSocketAddress local, InetSocketAddress remote, Nearness nearness) {
 
     /** @throws IllegalArgumentException if a number is out of its range */
     public Terms {
@@ -42,12 +44,25 @@ public record Terms(LaneSet lanes, int available, Map<LaneKind, String> unavaila
             reasons.put(kind, reason);
         }
         return new Terms(lanes, LaneKind.SOCKET.bit(), reasons, ucxVersion, party, secret, translatedAddresses, channelId,
-                window, maxMessage, local, remote);
+                window, maxMessage, local, remote, nearness);
     }
 
     /** The bits of the lanes that are allowed and can be had. */
     int offered() {
         return lanes.mask() & (available | LaneKind.SOCKET.bit());
+    }
+
+    /**
+     * Why the peer has to be taken for one that is not on this host, or {@code null}.
+     *
+     * @param address of the peer's worker, as it has come
+     */
+    String distance(byte[] nonce, byte[] address, Side peer) {
+        try {
+            return nearness.isShown(Nearness.digest(nonce, address)) ? null : peer + " has not shown that it is on this host";
+        } catch (IOException e) {
+            return peer.other() + " cannot tell whether " + peer + " is on this host: " + e.getMessage();
+        }
     }
 
     Hello hello(byte[] nonce) {

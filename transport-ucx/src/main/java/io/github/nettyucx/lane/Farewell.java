@@ -41,6 +41,26 @@ public final class Farewell implements SocketWatcher {
         this.words = words;
     }
 
+    /**
+     * Sends frames of a handshake, one after the other, and releases those that the kernel has taken.
+     *
+     * @return 0 if it has taken all of them; otherwise why not, as the negative of an error number
+     */
+    public static int send(KernelSocket socket, Queue<ByteBuf> frames) {
+        for (ByteBuf frame = frames.peek(); frame != null; frame = frames.peek()) {
+            int length = frame.readableBytes();
+            int sent = socket.send(BufferAddress.of(frame, frame.readerIndex(), length), length);
+            if (sent < 0) {
+                return sent;
+            }
+            frame.skipBytes(sent);
+            if (sent == length) {
+                frames.poll().release();
+            }
+        }
+        return 0;
+    }
+
     /** {@inheritDoc} */
     @Override
     public void socketReady(int events) {
@@ -51,16 +71,9 @@ public final class Farewell implements SocketWatcher {
 
     /** @return whether there is a reason to go on */
     private boolean say() {
-        for (ByteBuf word = words.peek(); word != null; word = words.peek()) {
-            int length = word.readableBytes();
-            int sent = socket.send(BufferAddress.of(word, word.readerIndex(), length), length);
-            if (sent < 0) {
-                return sent == -Errno.EAGAIN;
-            }
-            word.skipBytes(sent);
-            if (sent == length) {
-                words.poll().release();
-            }
+        int left = send(socket, words);
+        if (left < 0) {
+            return left == -Errno.EAGAIN;
         }
         if (!said) {
             said = true;

@@ -149,13 +149,13 @@ final class Gathering implements ChannelOutboundBuffer.MessageProcessor {
     private boolean firstComponent(CompositeByteBuf composite, int index, int available) {
         int number = composite.toComponentIndex(index);
         ByteBuf component = composite.internalComponent(number);
-        int offset = index - composite.toByteIndex(number);
-        int left = Math.min(available, component.readableBytes() - offset);
+        int left = Components.available(composite, number, index, available);
         int size = Math.min(left, room);
         if (left < zeroCopyMin || size < copiedBelow || !BufferAddress.isContiguous(component)) {
             return false;
         }
-        take(composite, index, BufferAddress.of(component, component.readerIndex() + offset, size), size);
+        int offset = Components.offset(composite, number, index);
+        take(composite, index, BufferAddress.of(component, offset, size), size);
         return true;
     }
 

@@ -35,7 +35,7 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
     private static final String WITHOUT_DEVICE = "unknown";
 
     private final LaneKind kind;
-    private final LinkTable.Half half;
+    private final OwnHalf half;
     private final StreamEnd control;
     private final Connection connection;
     private final LinkOutput output;
@@ -54,7 +54,7 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
      * @param half    pinned; this lane lets go of it when it is closed
      * @param control that tells by its end that the peer has gone
      */
-    LinkLane(LaneKind kind, LinkTable.Half half, StreamEnd control, ConnectionLimits limits,
+    LinkLane(LaneKind kind, OwnHalf half, StreamEnd control, ConnectionLimits limits,
              SendBufferPool sendBuffers, Allocation stash, Traffic traffic) {
         this.kind = kind;
         this.half = half;
@@ -68,7 +68,7 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
         half.endpoint().add(this);
     }
 
-    LinkTable.Half half() {
+    OwnHalf half() {
         return half;
     }
 
@@ -178,7 +178,7 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
         }
     }
 
-    void bytesOnControl() {
+    private void bytesOnControl() {
         ProtocolException violation =
                 new ProtocolException("the peer sent bytes on the control socket after the handshake; expected none");
         ending = violation;

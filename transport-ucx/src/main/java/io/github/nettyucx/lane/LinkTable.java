@@ -4,22 +4,17 @@ package io.github.nettyucx.lane;
 import io.github.nettyucx.handshake.LaneKind;
 import io.github.nettyucx.handshake.LinkException;
 import io.github.nettyucx.handshake.LinkHalf;
+import io.github.nettyucx.handshake.LinkReach;
 import io.github.nettyucx.handshake.LinkRequest;
 import io.github.nettyucx.handshake.Links;
 import io.github.nettyucx.handshake.Party;
-import io.github.nettyucx.handshake.ProcessIdentity;
 import io.github.nettyucx.worker.IdleCollector;
-import io.github.nettyucx.worker.LinkPort;
 import io.github.nettyucx.worker.WorkerPort;
-import io.netty.util.internal.logging.InternalLogger;
-import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
@@ -34,179 +29,51 @@ import java.util.function.LongSupplier;
  * halves. A half goes some time after its last user has, so that the next connection finds it; the two sides need not
  * do that at the same time.
  * <p>
- * UCX matches the two endpoints of a link by counting those that each side has made between the same two workers. So a
- * half that was made and is never confirmed, because the other side's was not made, ends the use of its worker for new
- * links: from then on the two sides would count differently. A client's next attempt can be faster than the end of the
- * one that it has given up.
+ * UCX matches the two endpoints of a link by counting those that each side has made between the same two workers. So where
+ * one side has made its half, and the other has not, one of the two workers makes no more links: from then on the two sides
+ * would count differently. Over networks that is the client's, because the server's has links with others; over shared memory
+ * each process has a worker of its own here, and it is the server's. A client's next attempt can be faster than the end of
+ * the one that it has given up.
  */
 final class LinkTable implements Links, IdleCollector {
-
-    private static final InternalLogger logger = InternalLoggerFactory.getInstance(LinkTable.class);
 
     /** How long a link waits for its next user. */
     static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** How long it is not tried again to make links to a process, after it has failed. */
-    static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(30);
-
-    /** Of so many processes it is known that links to them have failed. */
-    static final int MAX_FAILURES = 256;
-
-    private record FailureKey(LaneKind lane, ProcessIdentity process) {
-    }
-
-    private record Failure(String reason, long nanos) {
-    }
-
     private static final class Peer {
-        private final List<Half> halves = new ArrayList<>(1);
+        private final List<OwnHalf> halves = new ArrayList<>(1);
         /** Is being made by one handshake, while the others wait for it. Connecting side only. */
-        private Half making;
-        private final ArrayDeque<LinkRequest> waiting = new ArrayDeque<>(0);
+        private OwnHalf making;
+        private final WaitingRequests waiting = new WaitingRequests();
 
         boolean isEmpty() {
             return halves.isEmpty() && making == null && waiting.isEmpty();
         }
     }
 
-    /** This side of a link. */
-    final class Half implements LinkHalf {
-
-        private enum State {
-            /** The connecting side's, without an endpoint: the peer has not told its address. */
-            OFFERED,
-            /** The serving side's: the peer has not told that it has made its half. */
-            UNCONFIRMED,
-            /** Both halves exist. */
-            CONFIRMED,
-            /** The other half is gone. */
-            STALE,
-            CLOSED
-        }
-
-        private final PeerKey key;
-        private final WorkerPort worker;
-        private final byte[] address;
-        private final long number;
-        private State state;
-        private long theirs;
-        private LinkPort endpoint;
-        private int pins = 1;
-        private long idleSinceNanos;
-
-        Half(PeerKey key, WorkerPort worker, byte[] address, State state) {
-            this.key = key;
-            this.worker = worker;
-            this.address = address;
-            this.state = state;
-            number = newNumber();
-            worker.pin();
-        }
-
-        @Override
-        public long number() {
-            return number;
-        }
-
-        @Override
-        public byte[] address() {
-            return address.clone();
-        }
-
-        LinkPort endpoint() {
-            return endpoint;
-        }
-
-        WorkerPort worker() {
-            return worker;
-        }
-
-        /** Whether another connection may use it. */
-        private boolean isUsable() {
-            return state == State.CONFIRMED && endpoint.isOpen() && !worker.isRetired();
-        }
-
-        /**
-         * Whether this number is the other half's, and the link is open: who uses it can go on to do so. That the other half
-         * is gone is no more than a guess, and who names the number knows better.
-         */
-        boolean isWith(long number) {
-            return theirs == number && endpoint.isOpen() && state != State.CLOSED;
-        }
-
-        Half pinned() {
-            if (pins++ == 0) {
-                idleHalves--;
-            }
-            return this;
-        }
-
-        /** @throws IllegalStateException if nobody holds it */
-        @Override
-        public void release() {
-            if (pins == 0) {
-                throw new IllegalStateException("released more often than pinned: " + this);
-            }
-            if (--pins == 0) {
-                idleSinceNanos = clock.getAsLong();
-                if (state != State.CLOSED) {
-                    idleHalves++;
-                }
-                if (state == State.UNCONFIRMED) {
-                    worker.retire();
-                    close();
-                } else if (!isUsable()) {
-                    close();
-                }
-            }
-        }
-
-        private void close() {
-            if (state != State.CLOSED) {
-                state = State.CLOSED;
-                if (pins == 0) {
-                    idleHalves--;
-                }
-                remove(this);
-                if (endpoint != null) {
-                    endpoint.close();
-                }
-                worker.unpin();
-            }
-        }
-
-        @Override
-        public String toString() {
-            return key.lane() + " link " + Long.toHexString(number) + " (" + state + ')';
-        }
-    }
-
-    private final LinkFactory factory;
     private final Executor later;
     private final LongSupplier random;
     private final LongSupplier clock;
     private final Map<PeerKey, Peer> peers = new HashMap<>();
     /** Those that nobody uses; counted, because the loop asks each time before it sleeps. */
     private int idleHalves;
-    private final Map<FailureKey, Failure> failures = new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1;
-
-        /** Processes are what strangers say that they are: there can be any number of them. */
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<FailureKey, Failure> eldest) {
-            return size() > MAX_FAILURES;
-        }
-    };
+    /** How many wait for another's handshake, and for something to cross their link. */
+    private int waiting;
+    private int crossing;
+    private final LinkFailures failures;
+    private final LinkWorkers workers;
 
     /** @param later runs on the same thread, and not within the call */
     LinkTable(LinkFactory factory, Executor later, LongSupplier random, LongSupplier clock) {
-        this.factory = factory;
         this.later = later;
         this.random = random;
         this.clock = clock;
+        failures = new LinkFailures(clock);
+        workers = new LinkWorkers(factory, failures);
     }
 
-    private long newNumber() {
+    /** Of a half: random, and not 0. */
+    long newNumber() {
         long number;
         do {
             number = random.getAsLong();
@@ -214,16 +81,39 @@ final class LinkTable implements Links, IdleCollector {
         return number;
     }
 
+    long now() {
+        return clock.getAsLong();
+    }
+
+    /** @param change by how many halves more there are that nobody uses */
+    void idle(int change) {
+        idleHalves += change;
+    }
+
     private Peer peer(PeerKey key) {
         return peers.computeIfAbsent(key, any -> new Peer());
     }
 
-    private void remove(Half half) {
-        Peer peer = peers.get(half.key);
+    /**
+     * It is to be used no more.
+     *
+     * @param suspicion why the next link to its peer had better not be tried, or {@code null}
+     */
+    void closing(OwnHalf half, String suspicion) {
+        PeerKey key = half.key();
+        if (suspicion != null) {
+            failures.link(key.lane(), key.peer().process(), suspicion);
+        }
+        Peer peer = peers.get(key);
         if (peer != null) {
             peer.halves.remove(half);
-            removeIfEmpty(half.key, peer);
+            removeIfEmpty(key, peer);
         }
+    }
+
+    /** Nobody waits any more for something to cross it. */
+    void crossed() {
+        crossing--;
     }
 
     private void removeIfEmpty(PeerKey key, Peer peer) {
@@ -232,10 +122,10 @@ final class LinkTable implements Links, IdleCollector {
         }
     }
 
-    private Half usable(PeerKey key) {
+    private OwnHalf usable(PeerKey key) {
         Peer peer = peers.get(key);
         if (peer != null) {
-            for (Half half : peer.halves) {
+            for (OwnHalf half : peer.halves) {
                 if (half.isUsable()) {
                     return half;
                 }
@@ -248,7 +138,7 @@ final class LinkTable implements Links, IdleCollector {
 
     @Override
     public LinkHalf held(LaneKind lane, Party client) {
-        Half half = usable(new PeerKey(lane, true, client));
+        OwnHalf half = usable(new PeerKey(lane, true, client));
         return half == null ? null : half.pinned();
     }
 
@@ -256,10 +146,10 @@ final class LinkTable implements Links, IdleCollector {
     public LinkHalf held(LaneKind lane, Party client, long own, long theirs) {
         Peer peer = peers.get(new PeerKey(lane, true, client));
         if (peer != null) {
-            for (Half half : peer.halves) {
-                if (half.number == own && half.theirs == theirs) {
+            for (OwnHalf half : peer.halves) {
+                if (half.number() == own && half.theirs() == theirs) {
                     // Who names both numbers has made the other half.
-                    confirm(half);
+                    half.confirm();
                     return half.isUsable() ? half.pinned() : null;
                 }
             }
@@ -269,26 +159,30 @@ final class LinkTable implements Links, IdleCollector {
 
     @Override
     public LinkHalf accept(LaneKind lane, Party client, long theirs, byte[] peerAddress) throws LinkException {
-        checkFailure(lane, client.process());
+        failures.check(lane, client.process());
+        workers.checkAddress(lane, peerAddress);
         PeerKey key = new PeerKey(lane, true, client);
         Peer known = peers.get(key);
         if (known != null) {
             // The client makes a new one because it does not have its halves of these any more.
-            List.copyOf(known.halves).forEach(this::outdate);
+            List.copyOf(known.halves).forEach(OwnHalf::outdate);
         }
-        Half half = null;
-        WorkerPort worker = factory.worker(lane, true, client.process());
+        OwnHalf half = null;
+        WorkerPort worker = workers.get(lane, true, client.process());
         try {
-            half = new Half(key, worker, worker.address(), Half.State.UNCONFIRMED);
-            half.theirs = theirs;
-            checkKind(half.address, peerAddress);
-            half.endpoint = worker.connect(peerAddress);
+            half = new OwnHalf(this, key, worker, workers.address(lane, worker));
+            workers.checkAddress(lane, peerAddress);
+            half.join(theirs, worker.connect(peerAddress));
+        } catch (LinkException e) {
+            // UCX has not seen the address, and goes on to count as the other peers of this worker do.
+            half.close();
+            throw e;
         } catch (IOException | RuntimeException e) {
             worker.retire();
             if (half != null) {
                 half.close();
             }
-            throw failed(lane, client.process(), e);
+            throw failures.link(lane, client.process(), e);
         } catch (OutOfMemoryError e) {
             worker.retire();
             if (half != null) {
@@ -302,10 +196,7 @@ final class LinkTable implements Links, IdleCollector {
 
     @Override
     public void confirm(LinkHalf half) {
-        Half own = (Half) half;
-        if (own.state == Half.State.UNCONFIRMED) {
-            own.state = Half.State.CONFIRMED;
-        }
+        ((OwnHalf) half).confirm();
     }
 
     // ------------------------------------------------------------------------------------------- connecting side
@@ -314,8 +205,8 @@ final class LinkTable implements Links, IdleCollector {
     public LinkHalf match(LaneKind lane, Party server, long theirs) {
         Peer peer = peers.get(new PeerKey(lane, false, server));
         if (peer != null) {
-            for (Half half : peer.halves) {
-                if (half.theirs == theirs && half.isUsable()) {
+            for (OwnHalf half : peer.halves) {
+                if (half.theirs() == theirs && half.isUsable()) {
                     return half.pinned();
                 }
             }
@@ -328,24 +219,26 @@ final class LinkTable implements Links, IdleCollector {
         PeerKey key = new PeerKey(lane, false, server);
         Peer peer = peer(key);
         if (usable(key) == null && (peer.making != null || !peer.waiting.isEmpty())) {
-            peer.waiting.add(request);
+            peer.waiting.add(request, clock.getAsLong());
+            waiting++;
         } else {
             answer(key, peer, request);
         }
     }
 
     private void answer(PeerKey key, Peer peer, LinkRequest request) {
-        Half half = usable(key);
+        OwnHalf half = usable(key);
         if (half != null) {
-            request.reuse(half.pinned(), half.theirs);
+            request.reuse(half.pinned(), half.theirs());
             return;
         }
         try {
-            checkFailure(key.lane(), key.peer().process());
-            WorkerPort worker = factory.worker(key.lane(), false, key.peer().process());
-            peer.making = new Half(key, worker, worker.address(), Half.State.OFFERED);
+            failures.check(key.lane(), key.peer().process());
+            WorkerPort worker = workers.get(key.lane(), false, key.peer().process());
+            peer.making = new OwnHalf(this, key, worker, workers.address(key.lane(), worker));
         } catch (LinkException | IOException | RuntimeException e) {
-            LinkException failure = e instanceof LinkException known ? known : failed(key.lane(), key.peer().process(), e);
+            LinkException failure = e instanceof LinkException known ? known
+                    : failures.link(key.lane(), key.peer().process(), e);
             removeIfEmpty(key, peer);
             request.unavailable(failure.getMessage());
             return;
@@ -360,41 +253,76 @@ final class LinkTable implements Links, IdleCollector {
 
     @Override
     public LinkHalf complete(LinkHalf offered, long theirs, byte[] peerAddress) throws LinkException {
-        Half half = made(offered);
+        OwnHalf half = (OwnHalf) offered;
+        PeerKey key = half.key();
         try {
-            checkKind(half.address, peerAddress);
-            half.endpoint = half.worker.connect(peerAddress);
-        } catch (IOException | RuntimeException e) {
-            half.worker.retire();
-            half.close();
-            throw failed(half.key.lane(), half.key.peer().process(), e);
+            workers.checkAddress(key.lane(), peerAddress);
+            half.join(theirs, half.worker().connect(peerAddress));
+        } catch (LinkException | IOException | RuntimeException e) {
+            giveUp(half);
+            throw failures.link(key.lane(), key.peer().process(), e);
         } catch (OutOfMemoryError e) {
-            half.worker.retire();
-            half.close();
+            giveUp(half);
             throw e;
         }
-        half.theirs = theirs;
-        half.state = Half.State.CONFIRMED;
-        peer(half.key).halves.add(half);
+        peer(key).halves.add(half);
+        if (!half.isReaching()) {
+            made(half);
+        }
         return half;
+    }
+
+    /** The server has made its half, and this side has not. */
+    private void giveUp(OwnHalf half) {
+        made(half);
+        half.worker().retire();
+        half.close();
     }
 
     @Override
-    public void abandon(LinkHalf offered) {
-        made(offered).close();
+    public void reach(LinkHalf completed, LinkReach asking) {
+        OwnHalf half = (OwnHalf) completed;
+        if (!half.isReaching()) {
+            asking.reached();
+            return;
+        }
+        crossing++;
+        half.reach(new Crossing(half.endpoint(), asking, clock, later, reason -> tried(half, reason, asking)));
+    }
+
+    /** @param reason why nothing crosses it, or {@code null} if something has */
+    private void tried(OwnHalf half, String reason, LinkReach asking) {
+        half.tried(reason == null);
+        if (reason == null) {
+            asking.reached();
+        } else {
+            if (asking.hasOther()) {
+                failures.link(half.key().lane(), half.key().peer().process(), reason);
+            }
+            asking.unreachable(reason);
+        }
+    }
+
+    @Override
+    public void abandon(LinkHalf offered, boolean told) {
+        OwnHalf half = (OwnHalf) offered;
+        made(half);
+        if (told && half.key().lane() != LaneKind.SHM) {
+            // The server's half may look for this one. UCX makes an endpoint for it then, which stays as long as the worker.
+            half.worker().retire();
+        }
+        half.close();
     }
 
     /** It is not being made any more: those that have waited use it, or one of them makes the next attempt. */
-    private Half made(LinkHalf offered) {
-        Half half = (Half) offered;
-        Peer peer = peers.get(half.key);
+    void made(OwnHalf half) {
+        Peer peer = peers.get(half.key());
         if (peer != null && peer.making == half) {
             peer.making = null;
             if (!peer.waiting.isEmpty()) {
-                later.execute(() -> goOn(half.key));
+                later.execute(() -> goOn(half.key()));
             }
         }
-        return half;
     }
 
     /** Each of them in a piece of work of its own: it may come to tell the application, which may close any other. */
@@ -402,6 +330,7 @@ final class LinkTable implements Links, IdleCollector {
         Peer peer = peers.get(key);
         LinkRequest next = peer == null || peer.making != null ? null : peer.waiting.poll();
         if (next != null) {
+            waiting--;
             if (!peer.waiting.isEmpty()) {
                 later.execute(() -> goOn(key));
             }
@@ -411,33 +340,8 @@ final class LinkTable implements Links, IdleCollector {
 
     @Override
     public void stale(LinkHalf half) {
-        Half own = (Half) half;
-        if (own.state == Half.State.CONFIRMED) {
-            own.state = Half.State.STALE;
-        }
-        own.release();
-    }
-
-    /**
-     * UCX ends the process if the first byte of an address is not what the same release makes for the same kind of
-     * worker; nothing else that was tried with damaged addresses does, but what only a peer on purpose would send.
-     */
-    private static void checkKind(byte[] own, byte[] theirs) throws IOException {
-        if (own.length > 0 && (theirs.length == 0 || theirs[0] != own[0])) {
-            throw new IOException("the peer's worker address is of another kind than this side's");
-        }
-    }
-
-    private void outdate(Half half) {
-        if (half.state == Half.State.CONFIRMED) {
-            half.state = Half.State.STALE;
-        } else if (half.state == Half.State.UNCONFIRMED) {
-            // The client has given it up, and perhaps not made its own.
-            half.worker.retire();
-        }
-        if (half.pins == 0) {
-            half.close();
-        }
+        ((OwnHalf) half).goStale();
+        half.release();
     }
 
     @Override
@@ -445,6 +349,7 @@ final class LinkTable implements Links, IdleCollector {
         for (Iterator<Map.Entry<PeerKey, Peer>> all = peers.entrySet().iterator(); all.hasNext();) {
             Peer peer = all.next().getValue();
             if (peer.waiting.remove(request)) {
+                waiting--;
                 if (peer.isEmpty()) {
                     all.remove();
                 }
@@ -453,38 +358,29 @@ final class LinkTable implements Links, IdleCollector {
         }
     }
 
-    // ------------------------------------------------------------------------------------------- failures
-
-    private void checkFailure(LaneKind lane, ProcessIdentity process) throws LinkException {
-        // In most processes none ever fails, and the keys' hash codes need not be.
-        Failure failure = failures.isEmpty() ? null : failures.get(new FailureKey(lane, process));
-        if (failure != null) {
-            if (clock.getAsLong() - failure.nanos < RETRY_NANOS) {
-                throw new LinkException(failure.reason);
-            }
-            failures.remove(new FailureKey(lane, process));
-        }
-    }
-
-    private LinkException failed(LaneKind lane, ProcessIdentity process, Exception cause) {
-        logger.debug("No link of lane {} to process {}", lane, Long.toHexString(process.process()), cause);
-        String reason = cause.getMessage() == null ? cause.toString() : cause.getMessage();
-        failures.put(new FailureKey(lane, process), new Failure(reason, clock.getAsLong()));
-        return new LinkException(reason);
-    }
-
     // ------------------------------------------------------------------------------------------- the end
 
     @Override
     public void collect(long now) {
-        for (Peer peer : List.copyOf(peers.values())) {
-            for (Half half : List.copyOf(peer.halves)) {
-                if (half.pins == 0 && (now - half.idleSinceNanos >= IDLE_NANOS || !half.isUsable())) {
-                    half.close();
-                }
-            }
+        for (Map.Entry<PeerKey, Peer> entry : List.copyOf(peers.entrySet())) {
+            Peer peer = entry.getValue();
+            List.copyOf(peer.halves).forEach(half -> half.collect(now));
+            peer.waiting.impatient(now).forEach(request -> later.execute(() -> endWaiting(entry.getKey(), peer, request)));
         }
-        failures.values().removeIf(failure -> now - failure.nanos >= RETRY_NANOS);
+        failures.collect(now);
+    }
+
+    private void endWaiting(PeerKey key, Peer peer, LinkRequest request) {
+        if (peer.waiting.remove(request)) {
+            waiting--;
+            removeIfEmpty(key, peer);
+            request.unavailable("another connection has not got on with making the link");
+        }
+    }
+
+    @Override
+    public boolean hasDue() {
+        return waiting > 0 || crossing > 0;
     }
 
     @Override
@@ -495,10 +391,15 @@ final class LinkTable implements Links, IdleCollector {
     /** Closes all links. Nobody may use them any more. */
     void close() {
         for (Peer peer : List.copyOf(peers.values())) {
-            List.copyOf(peer.halves).forEach(Half::close);
+            List.copyOf(peer.halves).forEach(OwnHalf::close);
         }
         peers.clear();
         failures.clear();
+    }
+
+    /** Of how many peers something is known. */
+    int peers() {
+        return peers.size();
     }
 
     /** How many halves of links there are. */

@@ -153,7 +153,7 @@ public final class LoopLanes implements AutoCloseable {
                          Allocation stash, Traffic traffic) {
         LinkLane lane = null;
         try {
-            lane = newLinkLane(kind, (LinkTable.Half) half, control, limits, stash, traffic);
+            lane = newLinkLane(kind, (OwnHalf) half, control, limits, stash, traffic);
             lane.open(peer);
             return lane;
         } catch (Throwable t) {
@@ -166,7 +166,7 @@ public final class LoopLanes implements AutoCloseable {
         }
     }
 
-    private LinkLane newLinkLane(LaneKind kind, LinkTable.Half half, KernelSocket control, ConnectionLimits limits,
+    private LinkLane newLinkLane(LaneKind kind, OwnHalf half, KernelSocket control, ConnectionLimits limits,
                                  Allocation stash, Traffic traffic) {
         return new LinkLane(kind, half, control, limits, engine.sendBuffers(UcxLinks.kindOf(kind)),
                 stash, traffic);

@@ -17,7 +17,7 @@ public final class ServingLinks implements ServerLinks {
     /** Makes the lane over a half, whose pin it takes over. */
     @FunctionalInterface
     interface LaneMaker {
-        LinkLane make(LaneKind kind, LinkTable.Half half, ConnectionLimits limits);
+        LinkLane make(LaneKind kind, OwnHalf half, ConnectionLimits limits);
     }
 
     private final LinkTable links;
@@ -46,17 +46,13 @@ public final class ServingLinks implements ServerLinks {
      * Takes the lane that was prepared, when the client has chosen it.
      *
      * @param half of the handshake's outcome, whose pin is given back: the lane has its own
-     * @param more what the client has sent on the control socket after the handshake, in bytes
      */
-    public Lane take(LaneKind kind, LinkHalf half, Hello peer, int more) {
+    public Lane take(LaneKind kind, LinkHalf half, Hello peer) {
         LinkLane lane = prepared;
         assert lane != null && lane.kind() == kind && lane.half() == half;
         half.release();
         lane.open(peer);
         prepared = null;
-        if (more > 0) {
-            lane.bytesOnControl();
-        }
         return lane;
     }
 
@@ -74,7 +70,7 @@ public final class ServingLinks implements ServerLinks {
             return null;
         }
         close();
-        LinkTable.Half own = ((LinkTable.Half) half).pinned();
+        OwnHalf own = ((OwnHalf) half).pinned();
         try {
             prepared = lanes.make(kind, own, limits);
         } catch (Throwable t) {

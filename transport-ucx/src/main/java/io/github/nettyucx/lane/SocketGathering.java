@@ -116,10 +116,9 @@ final class SocketGathering implements ChannelOutboundBuffer.MessageProcessor {
         int index = composite.readerIndex();
         int end = index + readable;
         for (int number = composite.toComponentIndex(index); index < end; number++) {
-            ByteBuf component = composite.internalComponent(number);
-            int offset = index - composite.toByteIndex(number);
-            int available = Math.min(end - index, component.readableBytes() - offset);
-            if (available > 0 && !add(component, component.readerIndex() + offset, available)) {
+            int offset = Components.offset(composite, number, index);
+            int available = Components.available(composite, number, index, end - index);
+            if (available > 0 && !add(composite.internalComponent(number), offset, available)) {
                 return false;
             }
             index += available;

@@ -15,7 +15,7 @@ final class UcxLinks implements LinkFactory {
 
     /**
      * Beyond this many a loop makes no more workers: one with shared memory costs about 5 MB. That bounds how many
-     * processes of this host it can have links with, and what a peer can do that begins links and does not complete
+     * processes of this host it can have links with, and what one of them can do that begins links and does not complete
      * them: each of those ends the use of a worker, which stays as long as another link of it does.
      */
     static final int MAX_WORKERS = 64;
@@ -35,18 +35,21 @@ final class UcxLinks implements LinkFactory {
         };
     }
 
+    /** A process that dies while it writes into shared memory jams the worker that it wrote to. */
+    private static ProcessIdentity user(LaneKind lane, ProcessIdentity peer) {
+        return lane == LaneKind.SHM ? peer : null;
+    }
+
     @Override
-    public WorkerPort worker(LaneKind lane, boolean serving, ProcessIdentity peer) throws LinkException {
-        // A process that dies while it writes into shared memory jams the worker that it wrote to.
-        ProcessIdentity own = lane == LaneKind.SHM ? peer : null;
-        LinkKind kind = kindOf(lane);
-        if (engine.workerCount() >= MAX_WORKERS && !engine.hasWorker(kind, serving, own)) {
+    public boolean hasWorker(LaneKind lane, boolean serving, ProcessIdentity peer) {
+        return engine.hasWorker(kindOf(lane), serving, user(lane, peer));
+    }
+
+    @Override
+    public WorkerPort worker(LaneKind lane, boolean serving, ProcessIdentity peer) throws LinkException, IOException {
+        if (engine.workerCount() >= MAX_WORKERS && !hasWorker(lane, serving, peer)) {
             throw new LinkException("this loop already has " + MAX_WORKERS + " UCX workers");
         }
-        try {
-            return engine.worker(kind, serving, own);
-        } catch (IOException e) {
-            throw new LinkException("no worker could be made: " + e.getMessage());
-        }
+        return engine.worker(kindOf(lane), serving, user(lane, peer));
     }
 }

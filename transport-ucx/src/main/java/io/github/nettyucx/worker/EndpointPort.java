@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.worker;
 
+import io.github.nettyucx.ucp.UcsStatus;
 import io.netty.util.ReferenceCounted;
 
 import java.io.IOException;
@@ -38,6 +39,11 @@ public interface EndpointPort {
 
     /** {@code UCS_INPROGRESS} (1), {@code UCS_OK} (0) or an error (negative). */
     int status(long request);
+
+    /** UCX's name of a status. */
+    static String nameOf(int status) {
+        return UcsStatus.name(status);
+    }
 
     /** Gives a completed request back to UCX. */
     void free(long request);

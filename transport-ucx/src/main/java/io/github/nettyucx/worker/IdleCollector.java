@@ -13,4 +13,10 @@ public interface IdleCollector {
 
     /** Whether there is something that will have to go if nobody uses it again. */
     boolean hasIdle();
+
+    /**
+     * Whether somebody waits for something that has to happen in time: the loop then sleeps for no longer than an eighth of
+     * a second.
+     */
+    boolean hasDue();
 }

@@ -76,6 +76,11 @@ public final class Link implements LinkPort, EndpointErrorHandler {
     /** Runs inside UCX's progress: only takes note. */
     @Override
     public void onError(UcpEndpoint endpoint, int status) {
+        fail(status);
+    }
+
+    /** Only takes note. */
+    void fail(int status) {
         if (state == State.OPEN) {
             state = State.FAILED;
             failure = status;
@@ -134,6 +139,11 @@ public final class Link implements LinkPort, EndpointErrorHandler {
         return state == State.OPEN
                 ? worker.started(UcpTag.sendNbx(handle, address, length, tag, worker.param(address, length)))
                 : refused();
+    }
+
+    @Override
+    public long flush() {
+        return state == State.OPEN ? worker.flush(handle) : refused();
     }
 
     @Override
@@ -234,7 +244,7 @@ public final class Link implements LinkPort, EndpointErrorHandler {
     private void closeWhenGone() {
         if (gone && state == State.CLOSING) {
             state = State.CLOSED;
-            worker.linkClosed();
+            worker.linkClosed(this);
         }
     }
 }

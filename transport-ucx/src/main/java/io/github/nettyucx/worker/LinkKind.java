@@ -8,22 +8,28 @@ import java.util.Set;
 /** What carries the messages of a link: the transports of UCX that its workers may use. */
 public enum LinkKind {
     /** Shared memory of one host. */
-    SHM("shm", List.of("shm", "sm", "mm", "sysv", "posix", "xpmem", "cma", "knem"), List.of("sysv", "posix")),
-    /** RDMA devices: InfiniBand, RoCE. */
-    RDMA("ib", List.of("ib", "rc", "rc_v", "rc_x", "rc_verbs", "rc_mlx5", "dc", "dc_x", "dc_mlx5", "ud", "ud_v", "ud_x",
-            "ud_verbs", "ud_mlx5"), List.of("rc_mlx5", "rc_verbs", "dc_mlx5", "ud_mlx5", "ud_verbs")),
+    SHM("shm", "shm", List.of("shm", "sm", "mm", "sysv", "posix", "xpmem", "cma", "knem"), List.of("sysv", "posix")),
+    /**
+     * RDMA devices: InfiniBand, RoCE. Not UCX's DC: without a cache of registered memory it keeps remote keys in a table of
+     * the context's, which the workers of several loops would use at the same time without a lock.
+     */
+    RDMA("ib", "rc,ud", List.of("ib", "rc", "rc_v", "rc_x", "rc_verbs", "rc_mlx5", "ud", "ud_v", "ud_x", "ud_verbs",
+            "ud_mlx5"), List.of("rc_mlx5", "rc_verbs", "ud_mlx5", "ud_verbs")),
     /** UCX's own TCP, over all network devices. */
-    TCP("tcp", List.of("tcp"), List.of("tcp"));
+    TCP("tcp", "tcp", List.of("tcp"), List.of("tcp"));
 
     /** UCX's name for all of them. */
     private final String alias;
+    /** What stands for all that may be used. */
+    private final String all;
     /** UCX's names of each, and of families of them. */
     private final Set<String> names;
     /** Those that are worth naming one by one: UCX warns of a name that this machine does not have. */
     private final List<String> common;
 
-    LinkKind(String alias, List<String> names, List<String> common) {
+    LinkKind(String alias, String all, List<String> names, List<String> common) {
         this.alias = alias;
+        this.all = all;
         this.names = Set.copyOf(names);
         this.common = common;
     }
@@ -45,12 +51,12 @@ public enum LinkKind {
      */
     String transports(String allowed) {
         if (allowed == null || allowed.isBlank()) {
-            return alias;
+            return all;
         }
         boolean denies = allowed.startsWith("^");
         List<String> list = List.of((denies ? allowed.substring(1) : allowed).strip().split("\\s*,\\s*"));
         if (list.contains("all")) {
-            return denies ? null : alias;
+            return denies ? null : all;
         }
         List<String> chosen = new ArrayList<>();
         if (denies) {
@@ -58,7 +64,7 @@ public enum LinkKind {
                     .forEach(chosen::add);
         } else {
             // As they are: some names stand for more than their members, as rc does for ud to begin with.
-            list.stream().filter(names::contains).forEach(chosen::add);
+            list.stream().filter(names::contains).map(name -> name.equals(alias) ? all : name).forEach(chosen::add);
         }
         return chosen.isEmpty() ? null : String.join(",", chosen);
     }

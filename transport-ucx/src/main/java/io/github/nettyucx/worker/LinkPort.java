@@ -16,6 +16,14 @@ public interface LinkPort extends EndpointPort {
     void remove(EndpointListener user);
 
     /**
+     * Completes when the peer's endpoint has answered this one, and what was sent before has left. UCX makes an endpoint,
+     * and takes what is sent on it, before it knows whether anything reaches the peer.
+     *
+     * @return a status pointer, as of the other operations
+     */
+    long flush();
+
+    /**
      * All its transports, each with its device, such as {@code sysv/memory} and {@code tcp/eth0}; the one that carries
      * most of the data first. There are none once it has failed.
      */

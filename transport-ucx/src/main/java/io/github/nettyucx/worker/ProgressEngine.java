@@ -40,6 +40,8 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
 
     /** A loop that never sleeps looks for unused workers as well, but not in every turn. */
     private static final int TURNS_PER_COLLECTION = 4096;
+    /** So often it looks whether somebody waits to be told in time. */
+    private static final int TURNS_PER_LOOK = 64;
     private static final long COLLECTION_NANOS = TimeUnit.MILLISECONDS.toNanos(125);
 
     /** Of one writing call, in entries: what the kernel takes at most (UIO_MAXIOV). */
@@ -55,6 +57,8 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     private final SendBufferPool sendBuffers;
     /** Of the kinds of links that have some. */
     private final Map<LinkKind, RegisteredMemory> registered = new EnumMap<>(LinkKind.class);
+    /** The same; an array because the loop asks each time before it sleeps. */
+    private RegisteredMemory[] registeredOnes = {};
     private final PipePool pipes = new PipePool();
     private final List<IdleCollector> collectors = new ArrayList<>();
     private final WatchedSockets sockets;
@@ -96,6 +100,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     public static void checkSettings() {
         SendBufferPool.CAPACITY_SETTING.check();
         ReceivePool.SIZE_SETTING.check();
+        Registration.check();
     }
 
     /**
@@ -284,7 +289,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     @Override
     public int poll() {
         turn++;
-        if (--turnsToCollection == 0) {
+        if (--turnsToCollection == 0 || turn % TURNS_PER_LOOK == 0 && isAnythingDue()) {
             turnsToCollection = TURNS_PER_COLLECTION;
             collect();
         }
@@ -335,7 +340,8 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
 
     /** @return whether operations have completed, or a worker has gone */
     private boolean collect() {
-        if (workers.length == 0) {
+        // What was registered can outlive its workers.
+        if (workers.length == 0 && registered.isEmpty()) {
             return false;
         }
         long now = System.nanoTime();
@@ -351,14 +357,28 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     }
 
     /**
-     * The longest time to block that still lets unused workers go in time, at most {@code timeoutNanos}.
+     * The longest time to block that still lets unused workers go, and others be told, in time; at most {@code timeoutNanos}.
      */
     private long boundByCollection(long timeoutNanos) {
-        return isAnythingIdle() && (timeoutNanos < 0 || timeoutNanos > Worker.IDLE_NANOS)
-                ? Worker.IDLE_NANOS : timeoutNanos;
+        long bound = isAnythingDue() ? COLLECTION_NANOS : isAnythingIdle() ? Worker.IDLE_NANOS : Long.MAX_VALUE;
+        return bound != Long.MAX_VALUE && (timeoutNanos < 0 || timeoutNanos > bound) ? bound : timeoutNanos;
+    }
+
+    private boolean isAnythingDue() {
+        for (int i = 0; i < collectors.size(); i++) {
+            if (collectors.get(i).hasDue()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private boolean isAnythingIdle() {
+        for (RegisteredMemory memory : registeredOnes) {
+            if (memory.hasRetired()) {
+                return true;
+            }
+        }
         for (Worker worker : workers) {
             if (worker.isUnused() || worker.orphanCount() > 0) {
                 return true;
@@ -412,6 +432,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         if (memory == null) {
             memory = new RegisteredMemory(kind, counters);
             registered.put(kind, memory);
+            registeredOnes = registered.values().toArray(new RegisteredMemory[0]);
         }
         return memory;
     }

@@ -125,6 +125,11 @@ public final class RegisteredMemory {
         }
     }
 
+    /** Whether there is something left whose registration ends when its last buffer is back. */
+    boolean hasRetired() {
+        return !retired.isEmpty();
+    }
+
     /** There must be no operation any more. Buffers that somebody still has stay what they are. */
     void close() {
         unavailable = true;

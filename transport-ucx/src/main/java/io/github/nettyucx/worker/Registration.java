@@ -16,7 +16,28 @@ enum Registration {
 
     static final String PROPERTY = "io.github.nettyucx.registration";
 
-    static final Registration CONFIGURED = EnumSetting.of(PROPERTY, Registration.class, AUTO);
+    /** What is set, or {@link #AUTO} if that is wrong: see {@link IntSetting}. */
+    static final Registration CONFIGURED;
+    private static final String PROBLEM;
+
+    static {
+        Registration set = AUTO;
+        String problem = null;
+        try {
+            set = EnumSetting.of(PROPERTY, Registration.class, AUTO);
+        } catch (IllegalArgumentException e) {
+            problem = e.getMessage();
+        }
+        CONFIGURED = set;
+        PROBLEM = problem;
+    }
+
+    /** @throws IllegalArgumentException if what is set is wrong */
+    static void check() {
+        if (PROBLEM != null) {
+            throw new IllegalArgumentException(PROBLEM);
+        }
+    }
 
     boolean appliesTo(LinkKind kind) {
         return this == ALWAYS || this == AUTO && kind == LinkKind.RDMA;

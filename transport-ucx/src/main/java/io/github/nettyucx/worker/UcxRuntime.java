@@ -98,7 +98,7 @@ public final class UcxRuntime {
 
     /** Registers memory for the links of a kind. Any thread may call. */
     static UcpMemory register(LinkKind kind, long address, long length) throws IOException {
-        // Outside of the lock, because it takes time. The context has one of its own.
+        // Outside of the lock, because it takes time. UCX has one for its cache of registered memory, and needs none without.
         return context(kind).map(address, length);
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.worker;
 
+import io.github.nettyucx.ucp.UcpEndpoint;
 import io.github.nettyucx.ucp.UcpRequest;
 import io.github.nettyucx.ucp.UcpRequestParam;
 import io.github.nettyucx.ucp.UcpTag;
@@ -9,23 +10,36 @@ import io.github.nettyucx.ucp.UcsStatus;
 import io.netty.util.ReferenceCounted;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongToIntFunction;
 
 /**
  * A UCX worker with its links, the channels that its messages go to, and its operations in flight.
  */
 public final class Worker implements WorkerPort {
 
+    private static final InternalLogger logger = InternalLoggerFactory.getInstance(Worker.class);
+
     /** Messages that one turn takes at most, so that tasks and other workers get their share. */
     private static final int DRAIN_LIMIT = 256;
     private static final int CATCH_UP_LIMIT = 16;
     /** How long a worker without connections waits for the next one. */
     static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /**
+     * With so many, closed ones included, a worker has made all its links: UCX numbers those between two workers with 16
+     * bits, and matches no more when it has come to the end.
+     */
+    static final int MAX_LINKS = 60_000;
 
     /**
      * How long one waits for the operations of closed connections. UCX cancels them with the endpoint, within some
@@ -64,7 +78,9 @@ public final class Worker implements WorkerPort {
     private final Endings endings = new Endings();
 
     private byte[] address;
-    private int links;
+    private final Set<Link> links = Collections.newSetFromMap(new IdentityHashMap<>());
+    /** How many links have been made, those that are closed included. */
+    private int made;
     private int pins;
     private boolean retired;
     private boolean undrained;
@@ -76,6 +92,9 @@ public final class Worker implements WorkerPort {
      * while something waits for that. So whatever may leave something to be sent makes that the worker is armed again.
      */
     private boolean armed;
+    private LongToIntFunction arming = UcpWorker::arm;
+    /** Whether UCX cannot arm it. */
+    private boolean lost;
     private long idleSinceNanos;
     private final Counters<WorkerCounter> counters;
 
@@ -112,7 +131,10 @@ public final class Worker implements WorkerPort {
         Link link = new Link(this);
         armed = false;
         link.attach(ucp.connect(peerAddress, link));
-        links++;
+        links.add(link);
+        if (++made >= MAX_LINKS) {
+            retire();
+        }
         counters.increment(WorkerCounter.ENDPOINTS_OPENED);
         return link;
     }
@@ -128,8 +150,8 @@ public final class Worker implements WorkerPort {
         idleSinceNanos = System.nanoTime();
     }
 
-    void linkClosed() {
-        links--;
+    void linkClosed(Link link) {
+        links.remove(link);
         counters.increment(WorkerCounter.ENDPOINTS_CLOSED);
         idleSinceNanos = System.nanoTime();
     }
@@ -143,6 +165,11 @@ public final class Worker implements WorkerPort {
     @Override
     public void afterArrived(Runnable report) {
         endings.add(report);
+    }
+
+    /** As if so many had been made. */
+    void made(int links) {
+        made = links;
     }
 
     /** UCX's numbering of its endpoints may be out of step with a peer's. */
@@ -203,6 +230,11 @@ public final class Worker implements WorkerPort {
         return started(UcpTag.messageReceiveNbx(handle, address, length, message, param));
     }
 
+    /** @return the answer of UCX */
+    long flush(long endpoint) {
+        return started(UcpEndpoint.flushNbx(endpoint, plainParam));
+    }
+
     void free(long request) {
         UcpRequest.free(request);
         counters.increment(WorkerCounter.OPERATIONS_FINISHED);
@@ -212,10 +244,6 @@ public final class Worker implements WorkerPort {
         if (orphans.add(request, owner, whenDone)) {
             track(orphans);
         }
-    }
-
-    long handle() {
-        return handle;
     }
 
     /** What a send or a receive of this memory is given. */
@@ -417,7 +445,7 @@ public final class Worker implements WorkerPort {
     }
 
     /** @return whether the worker's descriptor will tell of the next event; otherwise there is something to do now */
-    boolean arm() throws IOException {
+    boolean arm() {
         // There can be news since the last turn: what is closed meanwhile lets UCX finish what it has begun.
         if (undrained || drain() > 0 || !endings.isEmpty() || !failed.isEmpty() || !failures.isEmpty()) {
             return false;
@@ -426,15 +454,34 @@ public final class Worker implements WorkerPort {
             return true;
         }
         counters.increment(WorkerCounter.ARM_CALLS);
-        int status = UcpWorker.arm(handle);
+        int status = arming.applyAsInt(handle);
         if (status == UcsStatus.OK) {
             armed = staysArmed;
             return true;
         }
-        if (status == UcsStatus.ERR_BUSY) {
-            return false;
+        if (status != UcsStatus.ERR_BUSY) {
+            lost(status);
         }
-        throw UcsStatus.exception("ucp_worker_arm", status);
+        return false;
+    }
+
+    /**
+     * UCX cannot tell of events any more, as when a device has been removed. That is this worker's misfortune, and not the
+     * loop's: its links fail, and with the last of them it goes.
+     */
+    private void lost(int status) {
+        if (!lost) {
+            lost = true;
+            logger.warn("{} cannot be armed, and its links end: {}", this, UcsStatus.name(status));
+            retire();
+        }
+        // Also those that have been made since: a peer may have been told of the worker before.
+        links.forEach(link -> link.fail(status));
+    }
+
+    /** Has {@code arming} asked in place of UCX. */
+    void armBy(LongToIntFunction arming) {
+        this.arming = arming;
     }
 
     /** The descriptor has told of an event, and goes on to do so until the worker is armed again. */
@@ -465,7 +512,7 @@ public final class Worker implements WorkerPort {
 
     /** Whether nobody has a link of it, or is about to. */
     boolean isUnused() {
-        return links == 0 && pins == 0;
+        return links.isEmpty() && pins == 0;
     }
 
     boolean isQuiet() {

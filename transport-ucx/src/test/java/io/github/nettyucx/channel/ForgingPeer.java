@@ -8,6 +8,7 @@ import io.github.nettyucx.handshake.LaneKind;
 import io.github.nettyucx.handshake.LinkException;
 import io.github.nettyucx.handshake.LinkHalf;
 import io.github.nettyucx.handshake.LinkRequest;
+import io.github.nettyucx.handshake.Nearness;
 import io.github.nettyucx.handshake.Outcome;
 import io.github.nettyucx.handshake.Party;
 import io.github.nettyucx.library.UcxLibrary;
@@ -94,6 +95,11 @@ final class ForgingPeer implements AutoCloseable, Handshake.Owner {
     // ------------------------------------------------------------------------------------------- the handshake
 
     void connect(InetSocketAddress server) throws IOException {
+        connect(server, KernelNearness.INSTANCE);
+    }
+
+    /** @param nearness what it does to show that it is on this host */
+    void connect(InetSocketAddress server, Nearness nearness) throws IOException {
         socket = SocketChannel.open(server);
         socket.configureBlocking(false);
         heard = Unpooled.buffer();
@@ -101,7 +107,7 @@ final class ForgingPeer implements AutoCloseable, Handshake.Owner {
         failure = null;
         outcome = null;
         handshake = new ClientHandshake(HandshakeBytes.terms(party, CHANNEL_ID, Lane.current().toString(), null,
-                (InetSocketAddress) socket.getLocalAddress(), server), links, this, KernelRandom::fill);
+                (InetSocketAddress) socket.getLocalAddress(), server, nearness), links, this, KernelRandom::fill);
     }
 
     /** All of the handshake. */
@@ -151,8 +157,13 @@ final class ForgingPeer implements AutoCloseable, Handshake.Owner {
     }
 
     void sayGo() throws IOException {
+        sayGo(new byte[0]);
+    }
+
+    /** With more behind it, in one piece. */
+    void sayGo(byte[] more) throws IOException {
         holdsGoBack = false;
-        say(go);
+        say(ByteBuffer.allocate(go.remaining() + more.length).put(go).put(more).flip());
     }
 
     /** On the control socket. */
@@ -259,7 +270,7 @@ final class ForgingPeer implements AutoCloseable, Handshake.Owner {
         }
 
         @Override
-        public void abandon(LinkHalf offered) {
+        public void abandon(LinkHalf offered, boolean told) {
             // Nothing has been made of it.
         }
 

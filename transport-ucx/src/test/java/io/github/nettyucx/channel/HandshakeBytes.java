@@ -8,8 +8,10 @@ import io.github.nettyucx.handshake.LaneKind;
 import io.github.nettyucx.handshake.LaneSet;
 import io.github.nettyucx.handshake.LinkException;
 import io.github.nettyucx.handshake.LinkHalf;
+import io.github.nettyucx.handshake.LinkReach;
 import io.github.nettyucx.handshake.LinkRequest;
 import io.github.nettyucx.handshake.Links;
+import io.github.nettyucx.handshake.Nearness;
 import io.github.nettyucx.handshake.Outcome;
 import io.github.nettyucx.handshake.Party;
 import io.github.nettyucx.handshake.ProcessIdentity;
@@ -69,9 +71,14 @@ public final class HandshakeBytes {
 
     static Terms terms(Party party, int channelId, String lanes, SharedSecret secret, InetSocketAddress local,
                        InetSocketAddress remote) {
+        return terms(party, channelId, lanes, secret, local, remote, KernelNearness.INSTANCE);
+    }
+
+    static Terms terms(Party party, int channelId, String lanes, SharedSecret secret, InetSocketAddress local,
+                       InetSocketAddress remote, Nearness nearness) {
         LaneSet set = LaneSet.parse(lanes);
         return new Terms(set, set.mask(), Map.of(), LoopLanes.supply(set).ucxVersion(), party, secret, false, channelId,
-                WINDOW_BYTES, WINDOW_BYTES / 4, local, remote);
+                WINDOW_BYTES, WINDOW_BYTES / 4, local, remote, nearness);
     }
 
     /** A HELLO that is as it should be. */
@@ -220,7 +227,12 @@ public final class HandshakeBytes {
         }
 
         @Override
-        public void abandon(LinkHalf offered) {
+        public void reach(LinkHalf completed, LinkReach asking) {
+            asking.reached();
+        }
+
+        @Override
+        public void abandon(LinkHalf offered, boolean told) {
             throw new AssertionError(NONE);
         }
 

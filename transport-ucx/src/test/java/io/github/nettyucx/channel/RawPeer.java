@@ -45,6 +45,29 @@ public final class RawPeer implements AutoCloseable {
         return socket.getInputStream().readNBytes(length);
     }
 
+    /** Ends the connection with a reset. */
+    public void reset() throws IOException {
+        socket.setSoLinger(true, 0);
+        socket.close();
+    }
+
+    /** The same, and waits until the kernel has told the other side's socket, which is on this host. */
+    public void resetAndAwait() throws Exception {
+        int theirs = socket.getPort();
+        int own = socket.getLocalPort();
+        if (!isEstablished(theirs, own)) {
+            throw new AssertionError("the other side's socket is not in the kernel's tables");
+        }
+        reset();
+        Eventually.await(TimeUnit.SECONDS.toMillis(SECONDS), () -> "the other side's socket is established",
+                () -> !isEstablished(theirs, own));
+    }
+
+    private static boolean isEstablished(int local, int remote) throws IOException {
+        return TcpTable.rows().stream()
+                .anyMatch(row -> row.established() && row.localPort() == local && row.remotePort() == remote);
+    }
+
     /** Until the other side has closed the connection. */
     public void awaitEnd() throws IOException {
         socket.setSoTimeout((int) TimeUnit.SECONDS.toMillis(SECONDS));

@@ -74,7 +74,12 @@ final class SeededBuffers {
         int from = 0;
         for (int i = 1; i <= parts; i++) {
             int to = i == parts ? bytes.length : from + random.nextInt(bytes.length - from + 1);
-            composite.addComponent(true, of(Arrays.copyOfRange(bytes, from, to), depth));
+            ByteBuf part = of(Arrays.copyOfRange(bytes, from, to), depth);
+            composite.addComponent(true, part);
+            if (random.nextInt(4) == 0) {
+                // The composite has its own indices: who still reads from the part changes nothing.
+                part.skipBytes(random.nextInt(part.readableBytes() + 1));
+            }
             from = to;
         }
         if (random.nextInt(4) == 0 && bytes.length > 0) {

@@ -199,7 +199,7 @@ final class SeededWait implements EnginePort, TaskView {
     // ------------------------------------------------------------------------------------------- Netty
 
     @Override
-    public boolean isPending(boolean idle) {
+    public boolean isPending(boolean tasksOnly) {
         meanwhile();
         boolean pending = tasks > 0 || !timers.isEmpty() && timers.peek() <= now;
         meanwhile();

@@ -46,8 +46,13 @@ abstract class DelegatingLinks implements Links {
     }
 
     @Override
-    public void abandon(LinkHalf offered) {
-        links.abandon(offered);
+    public void reach(LinkHalf completed, LinkReach asking) {
+        links.reach(completed, asking);
+    }
+
+    @Override
+    public void abandon(LinkHalf offered, boolean told) {
+        links.abandon(offered, told);
     }
 
     @Override

@@ -98,6 +98,7 @@ final class FakeLinks implements Links {
     // What a test may change.
     Function<LaneKind, String> acceptFailure = lane -> null;
     Function<LaneKind, String> completeFailure = lane -> null;
+    Function<LaneKind, String> reachFailure = lane -> null;
     Function<LaneKind, String> unavailable = lane -> null;
     BooleanSupplier keepsIdle = () -> true;
     /** Has answers to requests run, at once or later. */
@@ -304,7 +305,25 @@ final class FakeLinks implements Links {
     }
 
     @Override
-    public void abandon(LinkHalf offered) {
+    public void reach(LinkHalf pin, LinkReach asking) {
+        Half half = ((Pin) pin).half;
+        assertTrue(half.confirmed && !half.accepted, "only what was completed");
+        String failure = reachFailure.apply(half.lane);
+        later.accept(() -> {
+            if (((Pin) pin).used) {
+                return;
+            }
+            if (failure == null) {
+                asking.reached();
+            } else {
+                half.stale = true;
+                asking.unreachable(failure);
+            }
+        });
+    }
+
+    @Override
+    public void abandon(LinkHalf offered, boolean told) {
         Half half = offered(offered);
         abandoned++;
         half.gone = true;

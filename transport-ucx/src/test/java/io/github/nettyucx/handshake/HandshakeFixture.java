@@ -24,8 +24,9 @@ abstract class HandshakeFixture {
 
     static final String SECRET = "a secret of more than sixteen bytes";
 
-    final TestTerms clientTerms = TestTerms.client();
-    final TestTerms serverTerms = TestTerms.server();
+    final FakeNearness host = new FakeNearness();
+    final TestTerms clientTerms = TestTerms.client().near(host);
+    final TestTerms serverTerms = TestTerms.server().near(host);
     final Random random = new Random(1);
     final FakeLinks clientLinks = new FakeLinks(TestTerms.CLIENT, random);
     final FakeLinks serverLinks = new FakeLinks(TestTerms.SERVER, random);
@@ -56,6 +57,7 @@ abstract class HandshakeFixture {
         }
         clientLinks.assertAtRest();
         serverLinks.assertAtRest();
+        host.assertAtRest();
     }
 
     /** Both are there, and HELLO is on its way. */

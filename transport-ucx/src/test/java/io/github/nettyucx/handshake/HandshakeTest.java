@@ -224,7 +224,7 @@ class HandshakeTest extends HandshakeFixture {
         start();
         talk();
         assertOpen(LaneKind.SOCKET);
-        assertEquals(List.of("shm: no descriptors??[31m"), toClient.outcome.reasons(), "made printable");
+        assertEquals(List.of("shm: no descriptors ?[31m"), toClient.outcome.reasons(), "made printable");
         assertTrue(serverLinks.halves.getFirst().gone, "the server's half is given up");
         assertFalse(serverLinks.halves.getFirst().confirmed);
     }

@@ -57,7 +57,7 @@ class LaneChoiceTest {
     @Test
     void saysSomethingOfALaneThatNobodyGaveAReasonFor() {
         Terms terms = new Terms(LaneSet.DEFAULT, 0, Map.of(), TestTerms.UCX_1_22_0, TestTerms.SERVER, null,
-                false, 1, Hello.MIN_WINDOW, 1, SERVER_ADDRESS, CLIENT_ADDRESS);
+                false, 1, Hello.MIN_WINDOW, 1, SERVER_ADDRESS, CLIENT_ADDRESS, new FakeNearness());
         LaneChoice choice = LaneChoice.of(terms, client.hello());
         assertEquals(LaneKind.SOCKET, choice.lane(), "which is always available");
         assertEquals(List.of("shm: not available at the server", "rdma: not available at the server"),

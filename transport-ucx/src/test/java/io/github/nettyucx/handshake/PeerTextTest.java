@@ -18,7 +18,16 @@ class PeerTextTest {
 
     @Test
     void takesOutWhatDoesSomethingToALog() {
-        assertEquals("a?b??[2J?c??", PeerText.printable("a\nb\r\u001b[2J\u0000c\u202e\u2028"));
+        assertEquals("a b ?[2J?c??", PeerText.printable("a\nb\r\u001b[2J\u0000c\u202e\u2028"));
+    }
+
+    @Test
+    void linesStandBesideEachOther() {
+        assertEquals("no UCX:  tried a b", PeerText.printable("no UCX:\r\ntried a\tb"));
+        assertEquals("no UCX: tried a, not b", text(PeerText.encode("no UCX:\r\n    tried a,\u2028\tnot b\n")));
+        // Before it is cut.
+        assertEquals("x".repeat(127) + ' ' + "y".repeat(127),
+                text(PeerText.encode("x".repeat(127) + "\n".repeat(200) + "y".repeat(127))));
     }
 
     @Test

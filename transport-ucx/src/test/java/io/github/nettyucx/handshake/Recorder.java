@@ -15,6 +15,13 @@ final class Recorder implements Handshake.Owner {
     final List<byte[]> sent = new ArrayList<>();
     Outcome outcome;
     HandshakeException failure;
+    /** For how long it would wait. */
+    long nanosLeft = Long.MAX_VALUE;
+
+    @Override
+    public long nanosLeft() {
+        return nanosLeft;
+    }
 
     @Override
     public void send(ByteBuf frame) {

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
@@ -19,7 +20,7 @@ final class SeededWorld {
     enum Sight {
         SHM, RDMA, TCP, SOCKET, KNOWN_LINK, NEW_LINK, NEXT_LANE, WAITED, STALE, FOUND_BEFORE_GO, ACCEPT_FAILED, COMPLETE_FAILED,
         UNAVAILABLE, WITHDRAWN, ABANDONED, LINK_LOST, CLIENT_ONLY, CLOSED, DAMAGED_AND_OPEN, NO_COMMON_LANE, NO_SECRET,
-        WRONG_SECRET, PROTOCOL_VIOLATION, OTHER_PROGRAM, OTHER_PROTOCOL_VERSION, CONNECT_FAILED
+        WRONG_SECRET, PROTOCOL_VIOLATION, OTHER_PROGRAM, OTHER_PROTOCOL_VERSION, CONNECT_FAILED, NOT_NEAR
     }
 
     private static final String[] LANES = {"shm,rdma,socket", "shm,rdma,socket", "shm,socket", "rdma,shm", "shm",
@@ -36,6 +37,9 @@ final class SeededWorld {
     private final List<Engine> clients = new ArrayList<>();
     private final List<SeededConnection> connections = new ArrayList<>();
     private final List<Runnable> tasks = new ArrayList<>();
+    private final FakeNearness host = new FakeNearness();
+    /** Where the clients are: there, or elsewhere though they say that they are there. */
+    private final FakeNearness clientsHost;
     private final boolean linksFail;
     private final boolean asynchronous;
     /** Connections are made one after the other rather than at the same time. */
@@ -55,6 +59,7 @@ final class SeededWorld {
         for (int i = 0; i <= random.nextInt(2); i++) {
             clients.add(random.nextInt(20) == 0 ? servers.getFirst() : engine(failing));
         }
+        clientsHost = random.nextInt(10) == 0 ? new FakeNearness() : host;
         int secrets = random.nextInt(50);
         boolean damages = random.nextBoolean();
         for (int i = 1 + random.nextInt(7); i > 0; i--) {
@@ -68,6 +73,7 @@ final class SeededWorld {
         FakeLinks links = new FakeLinks(party, random);
         links.acceptFailure = lane -> random.nextInt(failing) == 0 ? FAILURES.get(0) : null;
         links.completeFailure = lane -> random.nextInt(failing) == 0 ? FAILURES.get(1) : null;
+        links.reachFailure = lane -> random.nextInt(failing) == 0 ? FAILURES.get(1) : null;
         links.unavailable = lane -> random.nextInt(failing) == 0 ? see(FAILURES.get(2), Sight.UNAVAILABLE) : null;
         boolean keeps = random.nextBoolean();
         links.keepsIdle = () -> keeps || random.nextBoolean();
@@ -90,8 +96,8 @@ final class SeededWorld {
         Engine client = clients.get(random.nextInt(clients.size()));
         Engine server = servers.get(random.nextInt(servers.size()));
         String lanes = LANES[random.nextInt(LANES.length)];
-        TestTerms ours = TestTerms.client().party(client.party).lanes(lanes);
-        TestTerms theirs = TestTerms.server().party(server.party)
+        TestTerms ours = TestTerms.client().party(client.party).lanes(lanes).near(clientsHost);
+        TestTerms theirs = TestTerms.server().party(server.party).near(host)
                 .lanes(random.nextInt(4) == 0 ? LANES[random.nextInt(LANES.length)] : lanes);
         if (secrets < 20) {
             ours.secret(secrets == 0 ? null : HandshakeFixture.SECRET);
@@ -107,6 +113,9 @@ final class SeededWorld {
         }
         for (SeededConnection connection : connections) {
             connection.check(linksFail);
+            if (clientsHost != host && connection.isOpen()) {
+                assertNotEquals(LaneKind.SHM, connection.client.outcome.lane(), "the two are not on one host");
+            }
             count(connection);
         }
         for (SeededConnection connection : connections) {
@@ -114,6 +123,8 @@ final class SeededWorld {
             connection.server.close();
         }
         runTasks();
+        host.assertAtRest();
+        clientsHost.assertAtRest();
         for (List<Engine> engines : List.of(servers, clients)) {
             for (Engine engine : engines) {
                 engine.links.assertAtRest();
@@ -154,7 +165,7 @@ final class SeededWorld {
         if (possible.isEmpty()) {
             return endWhatHangs();
         }
-        if (linksFail && random.nextInt(50) == 0) {
+        if (linksFail && random.nextInt(20) == 0) {
             loseALink();
         }
         possible.get(random.nextInt(possible.size())).run();
@@ -208,6 +219,8 @@ final class SeededWorld {
             see(Sight.NEXT_LANE, isLink && connection.client.outcome.reasons().stream().anyMatch(
                     reason -> FAILURES.stream().anyMatch(reason::endsWith)) ? 1 : 0);
         }
+        see(Sight.NOT_NEAR, connection.isOpen() && connection.server.outcome.reasons().stream().anyMatch(
+                reason -> reason.contains("has not shown that it is on this host")) ? 1 : 0);
         see(Sight.CLIENT_ONLY, connection.client.outcome != null && connection.server.outcome == null ? 1 : 0);
         see(Sight.CLOSED, connection.isClosed() ? 1 : 0);
         for (SeededConnection.End end : List.of(connection.client, connection.server)) {

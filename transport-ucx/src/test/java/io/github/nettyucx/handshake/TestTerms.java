@@ -28,6 +28,7 @@ final class TestTerms {
     private int channelId;
     private InetSocketAddress local;
     private InetSocketAddress remote;
+    private Nearness nearness = new FakeNearness();
 
     static TestTerms client() {
         return new TestTerms().party(CLIENT).id(CLIENT_ID).addresses(CLIENT_ADDRESS, SERVER_ADDRESS);
@@ -83,13 +84,18 @@ final class TestTerms {
         return this;
     }
 
+    TestTerms near(Nearness value) {
+        nearness = value;
+        return this;
+    }
+
     Terms build() {
         int available = 0;
         for (LaneKind kind : LaneKind.values()) {
             available |= unavailable.containsKey(kind) ? 0 : kind.bit();
         }
         return new Terms(lanes, available, unavailable, ucxVersion, party, secret, translatedAddresses, channelId,
-                WINDOW, MAX_MESSAGE, local, remote);
+                WINDOW, MAX_MESSAGE, local, remote, nearness);
     }
 
     /** What the peer gets to know. */

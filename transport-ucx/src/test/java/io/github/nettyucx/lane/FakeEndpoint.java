@@ -353,6 +353,37 @@ final class FakeEndpoint implements LinkPort {
         }
     }
 
+    @Override
+    public long flush() {
+        if (!isOpen()) {
+            return UcsStatus.ERR_CONNECTION_RESET;
+        }
+        return isAnswered() && !worker.loop.world.staysInFlight() ? UcsStatus.OK : worker.posted(new Flush());
+    }
+
+    /** The other side has made its endpoint, and still has it. */
+    private boolean isAnswered() {
+        FakeEndpoint other = counterpart();
+        return other != null && other.isOpen();
+    }
+
+    /** Never completes if the counterpart is gone, and UCX does not notice. */
+    private final class Flush extends FakeRequest {
+        Flush() {
+            super(FakeEndpoint.this.worker, "the flush of " + place, null);
+        }
+
+        @Override
+        FakeEndpoint endpoint() {
+            return FakeEndpoint.this;
+        }
+
+        @Override
+        boolean advance() {
+            return !isOpen() ? complete(UcsStatus.ERR_CANCELED) : isAnswered() && complete(UcsStatus.OK);
+        }
+    }
+
     /** Of the endpoint itself. */
     private final class Close extends FakeRequest {
         Close() {

@@ -122,6 +122,19 @@ final class LanePair implements AutoCloseable {
         }
     }
 
+    /**
+     * Waits, without a turn and whatever a lane has been told, until one of these events has come to the far side. Loopback
+     * is not synchronous: a busy kernel leaves packets to a thread of its own.
+     */
+    void arrived(int events) throws IOException {
+        try (Epoll own = new Epoll()) {
+            own.add(far.fd(), events, 0);
+            if (own.await(PATIENCE_NANOS) == 0) {
+                throw new AssertionError("nothing has come");
+            }
+        }
+    }
+
     /** Turns so long that what does not come then does not come at all, over loopback. */
     void settle() throws IOException {
         for (int i = 0; i < 20; i++) {

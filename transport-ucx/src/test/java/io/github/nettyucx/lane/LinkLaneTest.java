@@ -51,7 +51,7 @@ class LinkLaneTest implements LaneListener {
     private final ScriptedLinks loop = new ScriptedLinks();
     private final ScriptedControl control = new ScriptedControl();
     private final List<String> told = new ArrayList<>();
-    private LinkTable.Half half;
+    private OwnHalf half;
     private Endpoint endpoint;
     private Worker worker;
     private LinkLane lane;
@@ -293,22 +293,6 @@ class LinkLaneTest implements LaneListener {
     }
 
     @Test
-    void bytesThatCameWithTheEndOfTheHandshakeAreAViolationAsWell() throws Exception {
-        ServingLinks serving = new ServingLinks(loop.table, (kind, pinned, limits) -> {
-            pinned.release();
-            return lane;
-        });
-        half.pinned();
-        serving.held(LaneKind.SHM, ScriptedLinks.PEER);
-        serving.take(LaneKind.SHM, half, new Hello(0, ScriptedLinks.PEER, LaneSet.DEFAULT.mask(), false, false, PEER_ID,
-                WINDOW, WINDOW, new byte[32], null, null), 1);
-        lane.listener(this);
-        assertInstanceOf(ProtocolException.class, lane.failure());
-        assertEquals(1, told.size());
-        half.release();
-    }
-
-    @Test
     void nothingIsToldWhenThereIsNothingOnTheControlSocket() {
         open();
         controlTells(-Errno.EAGAIN);
@@ -352,7 +336,7 @@ class LinkLaneTest implements LaneListener {
     @Test
     void theCloseGivesBackThePinOnce() {
         open();
-        LinkTable.Half other = half.pinned();
+        OwnHalf other = half.pinned();
         lane.close(false);
         lane.close(true);
         assertEquals(0, control.resets, "it was closed before");

@@ -82,11 +82,17 @@ final class LinkLoop implements LinkFactory {
     // ------------------------------------------------------------------------------------------- the factory
 
     @Override
+    public boolean hasWorker(LaneKind lane, boolean serving, ProcessIdentity peer) {
+        FakeWorker worker = current.get(new WorkerKey(lane, serving, lane == LaneKind.SHM ? peer : null));
+        return worker != null && !worker.isRetired();
+    }
+
+    @Override
     public WorkerPort worker(LaneKind lane, boolean serving, ProcessIdentity peer) throws LinkException {
         FailureKey failureKey = new FailureKey(lane, peer);
         Long failure = failures.remove(failureKey);
         if (failure != null) {
-            assertTrue(now() - failure >= LinkTable.RETRY_NANOS, "tried again too soon after a failure");
+            assertTrue(now() - failure >= LinkFailures.RETRY_NANOS, "tried again too soon after a failure");
             world.see(LinkWorld.Sight.TRIED_AGAIN);
         }
         if (world.fails()) {

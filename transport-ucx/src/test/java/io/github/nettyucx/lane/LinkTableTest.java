@@ -16,6 +16,7 @@ import java.util.List;
 
 import static io.github.nettyucx.handshake.LaneKind.RDMA;
 import static io.github.nettyucx.handshake.LaneKind.SHM;
+import static io.github.nettyucx.handshake.LaneKind.TCP;
 import static io.github.nettyucx.lane.ScriptedLinks.ADDRESS;
 import static io.github.nettyucx.lane.ScriptedLinks.PEER;
 import static io.github.nettyucx.lane.ScriptedLinks.endpoint;
@@ -23,6 +24,7 @@ import static io.github.nettyucx.lane.ScriptedLinks.party;
 import static io.github.nettyucx.lane.ScriptedLinks.worker;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -38,9 +40,7 @@ class LinkTableTest {
     private final LinkTable table = loop.table;
 
     private Asking ask() {
-        Asking asking = new Asking();
-        table.request(SHM, PEER, asking);
-        return asking;
+        return loop.ask(SHM);
     }
 
     // ------------------------------------------------------------------------------------------- who uses which
@@ -163,7 +163,7 @@ class LinkTableTest {
         assertEquals(1, worker.pins);
         loop.idle(10 * LinkTable.IDLE_NANOS);
         assertEquals(1, worker.pins);
-        table.abandon(first.offered);
+        table.abandon(first.offered, true);
         assertEquals(0, worker.pins);
 
         loop.noEndpoint = new IOException("no memory");
@@ -192,12 +192,12 @@ class LinkTableTest {
         Asking first = ask();
         Asking second = ask();
         Asking third = ask();
-        table.abandon(first.offered);
+        table.abandon(first.offered, true);
         loop.runReady();
         assertNotSame(first.offered, second.offered);
         assertFalse(third.isAnswered());
         table.withdraw(third);
-        table.abandon(second.offered);
+        table.abandon(second.offered, true);
         loop.runReady();
         assertFalse(third.isAnswered(), "it has been withdrawn");
         assertEquals(0, loop.workers.getFirst().pins);
@@ -219,7 +219,7 @@ class LinkTableTest {
     void whoComesMeanwhileStandsAtTheEndOfTheRow() {
         Asking first = ask();
         Asking second = ask();
-        table.abandon(first.offered);
+        table.abandon(first.offered, true);
         Asking late = ask();
         assertFalse(late.isAnswered());
         loop.runReady();
@@ -235,7 +235,7 @@ class LinkTableTest {
         assertThrows(LinkException.class, () -> table.complete(first.offered, THEIRS, ADDRESS));
         assertTrue(loop.workers.getFirst().retired);
         loop.noEndpoint = null;
-        loop.idle(LinkTable.RETRY_NANOS - 1);
+        loop.idle(LinkFailures.RETRY_NANOS - 1);
         assertEquals("no memory", ask().reason);
         assertThrows(LinkException.class, () -> table.accept(SHM, PEER, THEIRS, ADDRESS));
         assertEquals(1, loop.workers.size());
@@ -273,6 +273,86 @@ class LinkTableTest {
         assertThrows(LinkException.class, () -> table.complete(asking.offered, THEIRS, new byte[] {9, 2, 3}));
         assertThrows(LinkException.class, () -> table.accept(SHM, party(8), THEIRS, new byte[0]));
         assertTrue(loop.workers.stream().allMatch(worker -> worker.endpoints.isEmpty() && worker.pins == 0));
+    }
+
+    @Test
+    void aWorkerThatCannotBeMadeIsNotTriedAtEachConnection() {
+        loop.noNewWorker = new IOException("no descriptors");
+        assertEquals("no worker could be made: no descriptors", ask().reason);
+        Asking other = new Asking();
+        table.request(SHM, party(8), other);
+        assertEquals("no worker could be made: no descriptors", other.reason);
+        assertEquals(1, loop.asked);
+        assertThrows(LinkException.class, () -> table.accept(SHM, PEER, THEIRS, ADDRESS));
+        assertThrows(LinkException.class, () -> table.accept(SHM, party(8), THEIRS, ADDRESS));
+        assertEquals(2, loop.asked, "the other role has a worker of its own");
+        loop.noNewWorker = null;
+        loop.idle(LinkFailures.WORKER_RETRY_NANOS);
+        assertTrue(ask().offered != null);
+    }
+
+    @Test
+    void anAddressOfAnotherKindIsItsSendersMatterOnly() throws Exception {
+        LinkHalf good = table.accept(TCP, PEER, THEIRS, ADDRESS);
+        table.confirm(good);
+        int asked = loop.asked;
+        assertThrows(LinkException.class, () -> table.accept(TCP, party(8), THEIRS, new byte[] {9, 2, 3}));
+        assertEquals(asked, loop.asked, "no worker is made for that");
+        assertFalse(worker(good).retired);
+        assertSame(good, table.held(TCP, PEER));
+        assertTrue(table.accept(TCP, party(8), THEIRS, ADDRESS) != null, "whoever it was that said to be that process");
+    }
+
+    @Test
+    void theFirstAddressOfALaneIsComparedAsWell() {
+        assertThrows(LinkException.class, () -> table.accept(TCP, PEER, THEIRS, new byte[] {9, 2, 3}));
+        assertFalse(loop.workers.getFirst().retired);
+        assertEquals(0, loop.workers.getFirst().pins);
+        assertTrue(loop.workers.getFirst().endpoints.isEmpty());
+    }
+
+    @Test
+    void aHalfThatTheServerMayLookForEndsTheUseOfASharedWorker() {
+        for (LaneKind lane : List.of(TCP, SHM)) {
+            Asking first = loop.ask(lane);
+            table.abandon(first.offered, false);
+            Asking second = loop.ask(lane);
+            assertSame(worker(first.offered), worker(second.offered), "nobody has been told of it");
+            table.abandon(second.offered, true);
+            Asking third = loop.ask(lane);
+            assertEquals(lane == SHM, worker(second.offered) == worker(third.offered));
+            table.abandon(third.offered, false);
+        }
+    }
+
+    /** As one does whose client has found that nothing crosses. */
+    @Test
+    void aHalfThatIsNotConfirmedEndsNoWorkerThatServesOthers() throws Exception {
+        LinkHalf good = table.accept(TCP, PEER, THEIRS, ADDRESS);
+        table.confirm(good);
+        table.accept(TCP, party(8), THEIRS, ADDRESS).release();
+        assertFalse(worker(good).retired);
+        assertSame(good, table.held(TCP, PEER));
+        table.accept(TCP, party(8), THEIRS, ADDRESS);
+        // It begins again before the end of the first attempt is known.
+        table.accept(TCP, party(8), THEIRS + 1, ADDRESS);
+        assertFalse(worker(good).retired);
+        assertSame(good, table.held(TCP, PEER));
+        LinkHalf alone = table.accept(SHM, party(9), THEIRS, ADDRESS);
+        alone.release();
+        assertTrue(worker(alone).retired, "over shared memory it serves nobody else");
+    }
+
+    @Test
+    void whoeverHasAWorkerNeedsNone() throws Exception {
+        loop.noNewWorker = new IOException("no shared memory");
+        loop.known.add(PEER.process());
+        Asking other = new Asking();
+        table.request(SHM, party(8), other);
+        assertEquals("no worker could be made: no shared memory", other.reason);
+        assertTrue(ask().offered != null);
+        assertThrows(LinkException.class, () -> table.accept(SHM, party(8), THEIRS, ADDRESS));
+        assertNotNull(table.accept(SHM, PEER, THEIRS, ADDRESS));
     }
 
     // ------------------------------------------------------------------------------------------- the end
@@ -332,7 +412,7 @@ class LinkTableTest {
 
     @Test
     void aClientGoesOnWithWhatWasNamedToItAlsoIfTheWorkerWasRetiredMeanwhile() throws Exception {
-        LinkTable.Half half = loop.served(PEER, THEIRS);
+        OwnHalf half = loop.served(PEER, THEIRS);
         ServingLinks serving = new ServingLinks(table, this::lane);
         LinkHalf named = serving.held(SHM, PEER);
         assertSame(half, named);
@@ -350,7 +430,7 @@ class LinkTableTest {
     /** By an offer of the same client that has come late, for example. */
     @Test
     void soItDoesIfItIsThoughtToHaveGivenThatUpMeanwhile() throws Exception {
-        LinkTable.Half half = loop.served(PEER, THEIRS);
+        OwnHalf half = loop.served(PEER, THEIRS);
         ServingLinks serving = new ServingLinks(table, this::lane);
         LinkHalf named = serving.held(SHM, PEER);
         LinkHalf another = table.accept(SHM, PEER, THEIRS + 1, ADDRESS);
@@ -367,7 +447,7 @@ class LinkTableTest {
 
     @Test
     void aLinkThatWasNamedIsNotTakenForOneOfAnotherLane() throws Exception {
-        LinkTable.Half half = loop.served(PEER, THEIRS);
+        OwnHalf half = loop.served(PEER, THEIRS);
         ServingLinks serving = new ServingLinks(table, this::lane);
         LinkHalf named = serving.held(SHM, PEER);
         assertNull(serving.held(LaneKind.TCP, PEER, half.number(), THEIRS));
@@ -400,7 +480,7 @@ class LinkTableTest {
         }
     }
 
-    private LinkLane lane(LaneKind kind, LinkTable.Half half, ConnectionLimits limits) {
+    private LinkLane lane(LaneKind kind, OwnHalf half, ConnectionLimits limits) {
         return new LinkLane(kind, half, new ScriptedControl(), new ConnectionLimits(5, 1 << 16, 1 << 12),
                 ScriptedLinks.SEND_BUFFERS, Unpooled::directBuffer, Traffic.ofConnection());
     }

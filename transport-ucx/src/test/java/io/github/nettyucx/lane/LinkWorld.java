@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.lane;
 
+import io.github.nettyucx.handshake.FakeNearness;
 import io.github.nettyucx.handshake.LaneSet;
 import io.github.nettyucx.handshake.Party;
 import io.github.nettyucx.handshake.ProcessIdentity;
@@ -24,13 +25,15 @@ final class LinkWorld {
     enum Sight {
         SERVED, EARLY_MESSAGE, OFFERED_NEW, OFFERED_REUSE, STALE, KEPT_BY_PIN, NO_WORKER, NO_ADDRESS, NO_ENDPOINT,
         TRIED_AGAIN, RETIRED, NOT_TOLD_YET, ENDPOINT_FAILED, KILLED, IDLE_LINK_CLOSED, ORPHANED, IN_FLIGHT_AT_CLOSE,
-        FAILED_IN_FLIGHT, REMADE_WITH_ORPHANS, GIVEN_UP
+        FAILED_IN_FLIGHT, REMADE_WITH_ORPHANS, GIVEN_UP, UNREACHED
     }
 
     private static final String[] LANES = {"shm,socket", "shm,socket", "tcp,socket", "shm", "tcp", "shm,tcp,socket"};
     private static final int[] MILLIS = {1, 10, 100, 400, 1_000, 1_500, 20_000, 30_000};
     private static final int[] IN_FLIGHT_PERCENT = {0, 20, 50, 90};
     private static final int[] RENDEZVOUS_MIN = {1, 100, 1_000, Integer.MAX_VALUE};
+    /** In seconds, for all lanes of a connection. */
+    private static final int PATIENCE = 20;
     private static final byte OFFER = 1;
     private static final byte HALF = 2;
     private static final int OFFER_KIND = 36;
@@ -40,6 +43,8 @@ final class LinkWorld {
 
     final Random random;
     final FakeUcx ucx;
+    /** That all are on. What a process has shown goes with it. */
+    final FakeNearness host = new FakeNearness();
     private final Map<Sight, Integer> seen;
     private final List<LinkLoop> loops = new ArrayList<>();
     private final List<LinkEnd> ends = new ArrayList<>();
@@ -128,6 +133,12 @@ final class LinkWorld {
         while (going) {
             disturb();
             going = act() || connect();
+        }
+        // Those whose link nothing crosses learn it by the time.
+        for (int i = 0; i < PATIENCE && ends.stream().anyMatch(LinkEnd::hangs); i++) {
+            now += TimeUnit.SECONDS.toNanos(1);
+            living(LinkLoop::collect);
+            actToTheEnd();
         }
         ends.forEach(LinkEnd::assertAnswered);
         ends.forEach(LinkEnd::assertFinishTold);
@@ -308,6 +319,9 @@ final class LinkWorld {
         loops.stream().filter(LinkLoop::isDead).forEach(LinkLoop::reclaim);
         ends.stream().filter(end -> end.loop.isDead()).forEach(LinkEnd::reclaim);
         loops.forEach(loop -> loop.memory.close());
+        if (loops.stream().noneMatch(LinkLoop::isDead)) {
+            host.assertAtRest();
+        }
     }
 
     private void actToTheEnd() {

@@ -25,11 +25,14 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A loop's links over one worker at a time, which do what a test tells them to. */
 final class ScriptedLinks implements LinkFactory {
@@ -47,11 +50,16 @@ final class ScriptedLinks implements LinkFactory {
     final LinkTable table;
     long now = 1_000;
     private long lastNumber;
-    /** What fails, as long as it is not {@code null}. */
+    /** Those that have a worker. */
+    final Set<ProcessIdentity> known = new HashSet<>();
+    /** What fails, as long as it is not {@code null}; the second only where there is none. */
     LinkException noWorker;
+    IOException noNewWorker;
     IOException noAddress;
     IOException noEndpoint;
     boolean noMemory;
+    /** Of workers, whether they can be made or not. */
+    int asked;
 
     ScriptedLinks() {
         table = new LinkTable(this, ready::add, () -> ++lastNumber, () -> now);
@@ -65,25 +73,32 @@ final class ScriptedLinks implements LinkFactory {
     }
 
     /** A connecting side's link, confirmed and pinned. */
-    LinkTable.Half connected(Party peer, long theirs) throws LinkException {
+    OwnHalf connected(Party peer, long theirs) throws LinkException {
         Asking asking = new Asking();
         table.request(LaneKind.SHM, peer, asking);
-        return (LinkTable.Half) table.complete(asking.offered, theirs, ADDRESS);
+        return (OwnHalf) table.complete(asking.offered, theirs, ADDRESS);
     }
 
     /** A serving side's link, confirmed and pinned. */
-    LinkTable.Half served(Party peer, long theirs) throws LinkException {
+    OwnHalf served(Party peer, long theirs) throws LinkException {
         LinkHalf half = table.accept(LaneKind.SHM, peer, theirs, ADDRESS);
         table.confirm(half);
-        return (LinkTable.Half) half;
+        return (OwnHalf) half;
     }
 
     static Endpoint endpoint(LinkHalf half) {
-        return (Endpoint) ((LinkTable.Half) half).endpoint();
+        return (Endpoint) ((OwnHalf) half).endpoint();
     }
 
     static Worker worker(LinkHalf half) {
-        return (Worker) ((LinkTable.Half) half).worker();
+        return (Worker) ((OwnHalf) half).worker();
+    }
+
+    /** A handshake that connects to {@link #PEER}. */
+    Asking ask(LaneKind lane) {
+        Asking asking = new Asking();
+        table.request(lane, PEER, asking);
+        return asking;
     }
 
     void idle(long nanos) {
@@ -92,7 +107,16 @@ final class ScriptedLinks implements LinkFactory {
     }
 
     @Override
-    public WorkerPort worker(LaneKind lane, boolean serving, ProcessIdentity peer) throws LinkException {
+    public boolean hasWorker(LaneKind lane, boolean serving, ProcessIdentity peer) {
+        return known.contains(peer);
+    }
+
+    @Override
+    public WorkerPort worker(LaneKind lane, boolean serving, ProcessIdentity peer) throws LinkException, IOException {
+        asked++;
+        if (noNewWorker != null && !known.contains(peer)) {
+            throw noNewWorker;
+        }
         if (noWorker != null) {
             throw noWorker;
         }
@@ -108,6 +132,12 @@ final class ScriptedLinks implements LinkFactory {
         LinkHalf reused;
         long theirs;
         String reason;
+        long patience = Long.MAX_VALUE;
+
+        @Override
+        public boolean isTooLong(long nanos) {
+            return nanos >= patience;
+        }
 
         boolean isAnswered() {
             return offered != null || reused != null || reason != null;
@@ -187,6 +217,8 @@ final class ScriptedLinks implements LinkFactory {
 
     static final class Endpoint implements LinkPort {
 
+        private static final long FLUSH = 16;
+
         record Sent(int channelId, int type, int value) {
         }
 
@@ -200,6 +232,11 @@ final class ScriptedLinks implements LinkFactory {
         int failure;
         /** By whoever throws a message away, as long as it is not {@code null}. */
         RuntimeException thrown;
+        /** The only request that there ever is. */
+        int flush = UcsStatus.INPROGRESS;
+        InFlight tracked;
+        boolean freed;
+        boolean abandoned;
 
         /** Delivers a message. @return whether somebody took it */
         boolean deliver(int channelId, int type, int value, String bytes) {
@@ -277,23 +314,44 @@ final class ScriptedLinks implements LinkFactory {
         }
 
         @Override
+        public long flush() {
+            return failure != 0 ? failure : flush == UcsStatus.INPROGRESS ? FLUSH : flush;
+        }
+
+        /** The flush is over. */
+        void flushed(int status) {
+            flush = status;
+            assertFalse(tracked.poll());
+        }
+
+        @Override
         public int status(long request) {
-            throw new AssertionError("everything completes at once");
+            checkFlush(request);
+            return flush;
         }
 
         @Override
         public void free(long request) {
-            throw new AssertionError("everything completes at once");
+            checkFlush(request);
+            assertTrue(flush != UcsStatus.INPROGRESS);
+            freed = true;
         }
 
         @Override
         public void abandon(long request, ReferenceCounted owner) {
-            throw new AssertionError("everything completes at once");
+            checkFlush(request);
+            abandoned = true;
+        }
+
+        /** All else completes at once. */
+        private void checkFlush(long request) {
+            assertEquals(FLUSH, request);
+            assertFalse(freed || abandoned, "somebody has given it away");
         }
 
         @Override
         public void track(InFlight operation) {
-            throw new AssertionError("everything completes at once");
+            tracked = operation;
         }
 
         @Override

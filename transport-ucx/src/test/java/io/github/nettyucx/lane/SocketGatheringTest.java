@@ -24,6 +24,8 @@ import java.util.List;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 /** What one system call is given to send. */
 class SocketGatheringTest {
@@ -198,6 +200,56 @@ class SocketGatheringTest {
         end.add(direct(LARGE));
         gather(PLENTY);
         assertEquals(List.of(6, LARGE, 23, 2 * LARGE, LARGE), entries());
+    }
+
+    /** What the application hands on it may still read from, as from a message's body. */
+    @Test
+    void theIndicesOfAComponentAreTheApplications() throws Exception {
+        for (int moved = 0; moved < 3; moved++) {
+            expected.reset();
+            ByteBuf[] components = {direct(LARGE), direct(LARGE), direct(LARGE)};
+            CompositeByteBuf composite = composite(components);
+            assertSame(components[moved], composite.internalComponent(moved), "the composite has made a slice");
+            components[moved].skipBytes(100);
+            end.add(composite);
+            end.add(direct(LARGE));
+            gather(PLENTY);
+            assertEquals(List.of(LARGE, LARGE, LARGE, LARGE), entries());
+            gathering.clear();
+            end.out.remove();
+            end.out.remove();
+        }
+    }
+
+    @Test
+    void norDoesItMatterThatAComponentHasGrown() throws Exception {
+        ByteBuf grown = direct(LARGE);
+        CompositeByteBuf composite = composite(grown, direct(LARGE));
+        grown.writeZero(3 * LARGE);
+        end.add(composite);
+        gather(PLENTY);
+        assertEquals(List.of(LARGE, LARGE), entries());
+    }
+
+    @Test
+    void ofAComponentThatHasBeenMadeSmallerNothingIsReadBehindItsEnd() throws Exception {
+        ByteBuf smaller = direct(LARGE);
+        CompositeByteBuf composite = composite(direct(LARGE), smaller);
+        smaller.capacity(LARGE / 2);
+        end.add(composite);
+        assertThrows(IndexOutOfBoundsException.class, () -> gather(PLENTY));
+    }
+
+    @Test
+    void ofACompositeThatHasDiscardedBytesTheRestIsSent() throws Exception {
+        CompositeByteBuf composite = composite(direct(LARGE), direct(2 * LARGE), direct(LARGE).slice());
+        composite.skipBytes(LARGE + 10).discardReadBytes();
+        byte[] all = expected.toByteArray();
+        expected.reset();
+        expected.write(all, LARGE + 10, all.length - LARGE - 10);
+        end.add(composite);
+        gather(PLENTY);
+        assertEquals(List.of(2 * LARGE - 10, LARGE), entries());
     }
 
     @Test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.lane;
 
+import io.github.nettyucx.socket.Epoll;
 import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.wire.CloseReason;
 import io.github.nettyucx.wire.Traffic;
@@ -124,7 +125,7 @@ class SocketInputTest {
     @Test
     void firstBytesAndThoseBehindThemComeInOneRead() throws IOException {
         Raw.send(pair.near, HELLO);
-        pair.settle();
+        pair.arrived(Epoll.IN);
         LaneEnd end = pair.farLane(Unpooled.directBuffer().writeBytes("first,".getBytes()));
         end.lane.wanted(true);
         assertEquals(11, end.read(PLENTY));
@@ -146,7 +147,7 @@ class SocketInputTest {
     @Test
     void firstBytesBeforeTheEndAreReadAndThenTheEndIsThere() throws IOException {
         pair.near.shutdown(false, true);
-        pair.settle();
+        pair.arrived(Epoll.RDHUP);
         LaneEnd end = pair.farLane(Unpooled.directBuffer().writeBytes(HELLO));
         end.lane.wanted(true);
         assertFalse(end.lane.isAtEnd());
@@ -246,7 +247,7 @@ class SocketInputTest {
         Raw.send(pair.near, HELLO);
         pair.near.shutdown(false, true);
         // The event for both is taken before the lane is there.
-        pair.settle();
+        pair.arrived(Epoll.RDHUP);
         LaneEnd end = laneThatWants();
         assertTrue(end.lane.isReadable());
         end.readAll(PLENTY);
@@ -257,14 +258,14 @@ class SocketInputTest {
     @Test
     void anEndThatCameBeforeTheLaneIsFoundWithoutReading() throws IOException {
         pair.near.shutdown(false, true);
-        pair.settle();
+        pair.arrived(Epoll.RDHUP);
         assertTrue(pair.farLane().lane.isAtEnd());
     }
 
     @Test
     void anEndThatCameBeforeTheLaneIsFoundBehindTheFirstBytes() throws IOException {
         pair.near.shutdown(false, true);
-        pair.settle();
+        pair.arrived(Epoll.RDHUP);
         LaneEnd end = pair.farLane(Unpooled.directBuffer().writeBytes(HELLO));
         assertFalse(end.lane.isAtEnd());
         end.read(PLENTY);
@@ -353,7 +354,7 @@ class SocketInputTest {
             end.add(Unpooled.directBuffer().writeBytes(HELLO));
             end.write();
             Raw.send(large.near, Raw.bytes(150_000, 3));
-            large.settle();
+            large.await("all of it to arrive", () -> large.near.unsent() == 0);
             end.lane.discardInput();
             large.turn();
             large.turn();

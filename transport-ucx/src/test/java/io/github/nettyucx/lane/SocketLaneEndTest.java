@@ -2,6 +2,7 @@
 package io.github.nettyucx.lane;
 
 import io.github.nettyucx.handshake.LaneKind;
+import io.github.nettyucx.socket.Epoll;
 import io.github.nettyucx.wire.CloseReason;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelPromise;
@@ -146,7 +147,7 @@ class SocketLaneEndTest {
         try (LanePair other = new LanePair()) {
             other.near.resetOnClose();
             other.near.close();
-            other.settle();
+            other.arrived(Epoll.RDHUP);
             LaneEnd late = other.farLane();
             assertNotNull(late.lost);
             assertFalse(late.lane.isOpen());
@@ -158,7 +159,8 @@ class SocketLaneEndTest {
         Raw.send(pair.near, HELLO);
         reset();
         ChannelPromise promise = end.add(Unpooled.directBuffer().writeBytes(HELLO));
-        // The event has not been looked at: the write is the first to notice.
+        // The lane has not looked at the event: the write is the first to notice.
+        pair.arrived(Epoll.RDHUP);
         assertEquals(Written.WAITING, end.write());
         assertEquals(1, end.losses);
         assertFalse(promise.isDone());
@@ -181,6 +183,7 @@ class SocketLaneEndTest {
         end.add(Unpooled.directBuffer().writeBytes(HELLO));
         assertEquals(Written.DRAINED, end.write());
         pair.near.close();
+        pair.arrived(Epoll.HUP);
         pair.settle();
         assertNull(end.lost);
         assertTrue(end.lane.isInputFinished());
@@ -193,7 +196,7 @@ class SocketLaneEndTest {
         assertEquals(CloseReason.ORDERLY, end.lane.closeReason());
     }
 
-    /** The same, before any event has been looked at. */
+    /** The same, before the lane has looked at any event. */
     @Test
     void aBrokenOutputDoesNotMakeALossOfAnEnd() throws Exception {
         Raw.send(pair.near, HELLO);
@@ -201,6 +204,7 @@ class SocketLaneEndTest {
         end.add(Unpooled.directBuffer().writeBytes(HELLO));
         assertEquals(Written.DRAINED, end.write());
         pair.near.close();
+        pair.arrived(Epoll.HUP);
         end.add(Unpooled.directBuffer().writeBytes(HELLO));
         assertEquals(Written.WAITING, end.write());
         assertEquals("Broken pipe", end.lost.getMessage());

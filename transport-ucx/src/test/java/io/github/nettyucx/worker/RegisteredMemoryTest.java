@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -149,6 +150,35 @@ class RegisteredMemoryTest {
         after.release();
         link.close();
         engine.close();
+    }
+
+    /** A loop of which all peers have gone, and that has nothing else to do. */
+    @Test
+    void whatAFailureHasRetiredGoesAlsoWhenThereIsNoWorkerAnyMore() throws IOException {
+        try (ProgressEngine engine = new ProgressEngine("test", counters, Registration.ALWAYS)) {
+            Worker near = engine.worker(LinkKind.SHM, false, null);
+            Link link = near.connect(engine.worker(LinkKind.SHM, true, null).address());
+            ByteBuf buffer = engine.sendBuffers(LinkKind.SHM).registered().receiveBuffer(LENGTH);
+            link.onError(null, -80);
+            engine.poll();
+            link.close();
+            EnginePair.until(() -> engine.workerCount() == 0, engine::poll, "workers that nobody uses stay");
+            assertEquals(1, stillRegistered());
+            buffer.release();
+            EnginePair.until(() -> stillRegistered() == 0, () -> turn(engine), "what nobody uses stays registered");
+        }
+    }
+
+    private void turn(ProgressEngine engine) {
+        try {
+            engine.poll();
+            if (engine.arm() && stillRegistered() != 0) {
+                // For ever, if nothing has the loop look after what it has retired.
+                engine.await(TimeUnit.SECONDS.toNanos(60));
+            }
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test

@@ -68,12 +68,15 @@ class StuckWorkerTest {
             }, "goes on with a receive that never completes");
 
             Worker fresh = pair.workerHere();
+            // It has no link, and would be given back if this thread stood still for a second.
+            fresh.pin();
             assertNotSame(stuck, fresh);
             assertSame(fresh, pair.workerHere());
             int before = answers;
             others.send(living.there(), 8, LIVING_ID);
             EnginePair.until(() -> answers > before, () -> turn(others), "the links of a retired worker go on");
             assertEquals(2, pair.here.workerCount());
+            fresh.unpin();
             assertEquals(1, last.memory.refCnt(), "UCX may still write there");
 
             living.close();

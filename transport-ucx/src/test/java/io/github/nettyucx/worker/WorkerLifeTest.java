@@ -84,6 +84,50 @@ class WorkerLifeTest {
         }
     }
 
+    @OnEachLane(linksOnly = true)
+    void aWorkerThatUcxCannotArmEndsWithItsLinksAndHoldsUpNobody() throws Exception {
+        try (EnginePair engines = new EnginePair(LENGTH)) {
+            EnginePair.Both link = engines.connect();
+            Worker worker = engines.workerHere();
+            EnginePair.until(() -> engines.there.poll() + engines.here.poll() == 0 && isArmed(engines.here), () -> {
+            }, "there is always something to do");
+            List<Integer> told = new ArrayList<>();
+            link.here().add(told::add);
+            // It has to be armed again. Whether there is work, which comes first, is for UCX and the kernel to say: so none is done.
+            worker.signalled();
+            worker.armBy(handle -> UcsStatus.ERR_IO_ERROR);
+            assertFalse(engines.here.arm());
+            assertTrue(worker.isRetired());
+            assertEquals(List.of(), told, "told within the call");
+            engines.here.poll();
+            assertEquals(List.of(UcsStatus.ERR_IO_ERROR), told);
+            assertFalse(link.here().isOpen());
+            assertFalse(engines.here.arm(), "it still cannot be armed");
+            Link late = worker.connect(engines.workerThere().address());
+            assertFalse(engines.here.arm());
+            assertFalse(late.isOpen(), "a link that was agreed on before");
+            late.close();
+            link.close();
+            EnginePair.until(() -> engines.here.workerCount() == 0, engines.here::poll, "a worker without links stays");
+            assertTrue(engines.here.arm());
+        }
+    }
+
+    @OnEachLane(linksOnly = true)
+    void aWorkerIsForNoMoreLinksThanUcxCanNumber() throws Exception {
+        try (EnginePair engines = new EnginePair(LENGTH)) {
+            Worker worker = engines.workerHere();
+            worker.made(Worker.MAX_LINKS - 2);
+            EnginePair.Both first = engines.connect();
+            assertSame(worker, engines.workerHere());
+            EnginePair.Both last = engines.connect();
+            assertNotSame(worker, engines.workerHere());
+            assertTrue(first.here().isOpen() && last.here().isOpen());
+            first.close();
+            last.close();
+        }
+    }
+
     /** A loop that a handler holds up for long looks for workers that nobody uses before anything else. */
     @OnEachLane(linksOnly = true)
     void whatHasCompletedSinceTheLastTurnIsGivenBackBeforeTheWorkerGoes() throws Exception {
