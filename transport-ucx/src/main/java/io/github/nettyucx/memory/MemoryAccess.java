@@ -16,7 +16,6 @@ import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
-import java.util.ArrayDeque;
 
 /**
  * The other role: asks for operations on the peer's memory, and learns what has become of them. Operations that this
@@ -32,11 +31,8 @@ public final class MemoryAccess {
     private final MemoryExchange exchange;
     private final EndpointPort port;
     private final Operations operations = new Operations();
-    private final ArrayDeque<Operation> completed = new ArrayDeque<>();
     private final Requests<Operation> receiving;
     private final Openings openings;
-    /** Of an operation that nobody is told of, until the next flush. */
-    private Throwable untold;
 
     MemoryAccess(MemoryExchange exchange, EndpointPort port) {
         this.exchange = exchange;
@@ -75,26 +71,34 @@ public final class MemoryAccess {
         send(operation, frame, MemoryFrame.OPEN_LENGTH);
     }
 
+    /** Why there is nothing that could be done any more, or {@code null}. */
+    IOException end() {
+        return exchange.end();
+    }
+
     /** Why nothing can be begun, or {@code null}. */
     Throwable problem() {
-        if (exchange.end() != null) {
-            return exchange.end();
+        if (end() != null) {
+            return end();
         }
         return operations.count() >= MemoryFrame.MAX_OPERATIONS ? new UcxMemoryException(Reason.TOO_MANY) : null;
     }
 
-    /** @return a frame; -1: there is none and no memory to make some, of which has been told */
+    /** @return a frame for what can be begun then; -1: there is no memory for the two, of which has been told */
     private int newFrame(UcxCompletion completion, long id) {
         try {
+            operations.prepare();
             return exchange.frames().acquire();
         } catch (OutOfMemoryError e) {
-            tell(completion, id, 0, noMemory(e));
+            tell(completion, id, 0, reason(e));
             return -1;
         }
     }
 
-    private static IOException noMemory(Throwable cause) {
-        return new IOException("no memory for the operation: " + cause.getMessage(), cause);
+    /** What the application is told of something that was thrown. */
+    private static Throwable reason(Throwable cause) {
+        return cause instanceof OutOfMemoryError
+                ? new IOException("no memory for the operation: " + cause.getMessage(), cause) : cause;
     }
 
     /** @param source of which a reference is taken over */
@@ -115,18 +119,23 @@ public final class MemoryAccess {
                 notification, 0);
         boolean isInline = length <= MemoryFrame.MAX_INLINE;
         ByteBuf sent = source;
+        long from = 0;
         Operation operation;
         try {
             if (isInline) {
                 RawMemory.copyOut(source, source.readerIndex(), address + MemoryFrame.REQUEST_LENGTH, length);
-            } else if (!BufferAddress.isContiguous(source)) {
-                sent = contiguous(source, length);
+            } else {
+                if (!BufferAddress.isContiguous(source)) {
+                    sent = contiguous(source, length);
+                }
+                // A composite's only piece may have been released. Behind the request its bytes have to come.
+                from = BufferAddress.of(sent, sent.readerIndex(), length);
             }
             operation = operations.begin(MemoryFrame.PUT, completion, id);
         } catch (Throwable t) {
             giveUp(frame, source, sent);
             if (t instanceof OutOfMemoryError) {
-                tell(completion, id, 0, noMemory(t));
+                tell(completion, id, 0, reason(t));
                 return;
             }
             throw t;
@@ -135,8 +144,7 @@ public final class MemoryAccess {
             send(operation, frame, MemoryFrame.REQUEST_LENGTH + length);
         } else {
             send(operation, frame, MemoryFrame.REQUEST_LENGTH);
-            exchange.send(Tag.MEMORY_PUT, operation.number, BufferAddress.of(sent, sent.readerIndex(), length), length, -1,
-                    sent);
+            exchange.send(Tag.MEMORY_PUT, operation.number, from, length, -1, sent);
         }
         if (isInline || sent != source) {
             // Last, because that can have the application close the channel.
@@ -239,12 +247,19 @@ public final class MemoryAccess {
     /** Completes when everything that was begun before has, and fails if something failed of which nobody was told. */
     void flush(UcxCompletion completion, long id) {
         if (operations.count() == 0) {
-            Throwable failure = untold != null ? untold : exchange.end();
-            untold = null;
-            tell(completion, id, 0, failure);
+            tell(completion, id, 0, failureForFlush());
             return;
         }
-        operations.begin(FLUSH, completion, id);
+        try {
+            operations.begin(FLUSH, completion, id);
+        } catch (OutOfMemoryError e) {
+            tell(completion, id, 0, reason(e));
+        }
+    }
+
+    private Throwable failureForFlush() {
+        Throwable failure = operations.takeUntold();
+        return failure != null ? failure : end();
     }
 
     void close(UcxRemoteMemory memory) {
@@ -263,22 +278,19 @@ public final class MemoryAccess {
             operation.staging.release();
             operation.staging = null;
         }
-        if (operation.buffer != null) {
-            ReferenceCountUtil.safeRelease(operation.buffer);
-            operation.buffer = null;
-        }
-        completed.addLast(operation);
+        operations.completed(operation);
         exchange.ready();
     }
 
     /** @return why that was not possible, or {@code null} */
     private static Throwable copyToTarget(Operation operation) {
         try {
+            RawMemory.checkParts(operation.buffer, operation.index, operation.length);
             operation.buffer.setBytes(operation.index, operation.staging, 0, operation.length);
             return null;
-        } catch (RuntimeException e) {
-            // The application has released its target too often, or has made it smaller.
-            return e;
+        } catch (Throwable t) {
+            // The application has released its target too often, or has made it smaller; or it is a file.
+            return reason(t);
         }
     }
 
@@ -322,39 +334,32 @@ public final class MemoryAccess {
             throw exchange.violation(message, "the peer sent " + length + " bytes of memory for operation " + number
                     + ", which did not ask for them");
         }
-        ByteBuf target = operation.buffer;
-        int index = operation.index;
+        long address;
         try {
-            RawMemory.checkTarget(target, index, operation.length);
-        } catch (RuntimeException e) {
-            // The application has released its target too often, or has made it smaller: UCX must not write there.
+            address = place(operation);
+        } catch (Throwable t) {
+            // This operation fails, and no other. What the peer has sent has to be received all the same.
             port.discard(message);
-            complete(operation, e);
+            complete(operation, reason(t));
             return;
         }
-        if (!BufferAddress.isContiguous(target)) {
-            if (!stage(operation, target, message)) {
-                return;
-            }
-            target = operation.staging;
-            index = 0;
-        }
-        if (exchange.receive(receiving, operation, message, BufferAddress.of(target, index, operation.length), length)) {
+        if (exchange.receive(receiving, operation, message, address, length)) {
             complete(operation, null);
         }
     }
 
-    /** @return whether there is memory between UCX and the target; otherwise this operation fails, and no other */
-    private boolean stage(Operation operation, ByteBuf target, long message) {
-        try {
-            operation.staging = NativeBuffers.allocate(target.alloc(), operation.length);
-            return true;
-        } catch (RuntimeException | OutOfMemoryError e) {
-            // The allocator is the application's. What the peer has sent has to be received all the same.
-            port.discard(message);
-            complete(operation, e instanceof OutOfMemoryError ? noMemory(e) : e);
-            return false;
+    /**
+     * Where UCX may write what is got. The application may have released its target too often, or made it smaller; of memory
+     * between UCX and the target, the allocator is the application's.
+     */
+    private static long place(Operation operation) {
+        ByteBuf target = operation.buffer;
+        RawMemory.checkTarget(target, operation.index, operation.length);
+        if (BufferAddress.isContiguous(target)) {
+            return BufferAddress.of(target, operation.index, operation.length);
         }
+        operation.staging = NativeBuffers.allocate(target.alloc(), operation.length);
+        return BufferAddress.of(operation.staging, 0, operation.length);
     }
 
     boolean isReceiving() {
@@ -415,27 +420,23 @@ public final class MemoryAccess {
 
     void deliver() {
         // Who is told may end the connection, and what is told then comes in between.
-        for (int n = completed.size(); n > 0 && !completed.isEmpty(); n--) {
-            tell(completed.pollFirst());
+        for (int n = operations.completedCount(); n > 0 && operations.completedCount() > 0; n--) {
+            end(operations.pollCompleted());
         }
-        for (Operation first = operations.first(); first != null && (first.told || first.kind == FLUSH);
-                first = operations.first()) {
-            operations.removeFirst();
-            if (first.kind == FLUSH) {
-                first.failure = untold != null ? untold : exchange.end();
-                untold = null;
-                tell(first);
-            }
-            first.kind = FLUSH;
-            first.done = true;
-            operations.reuse(first);
+        for (Operation first = operations.first(); first != null && first.kind == FLUSH; first = operations.first()) {
+            first.failure = failureForFlush();
+            end(first);
         }
-        if (!completed.isEmpty()) {
+        if (operations.completedCount() > 0) {
             exchange.ready();
         }
     }
 
-    private void tell(Operation operation) {
+    private void end(Operation operation) {
+        ByteBuf buffer = operation.buffer;
+        operation.buffer = null;
+        // That can have the application close the channel. No flush is told before this one.
+        ReferenceCountUtil.safeRelease(buffer);
         UcxCompletion completion = operation.completion;
         Promise<UcxRemoteMemory> opening = operation.opening;
         long id = operation.id;
@@ -445,20 +446,20 @@ public final class MemoryAccess {
         operation.opening = null;
         operation.executor = null;
         operation.failure = null;
-        operation.told = true;
+        operation.kind = FLUSH;
+        operation.done = true;
+        operations.end(operation, completion == null && opening == null ? failure : null);
         if (opening != null && failure != null) {
             opening.tryFailure(failure);
-        } else {
+        } else if (completion != null) {
             tell(completion, id, value, failure);
         }
     }
 
-    /** Tells whoever there is. What he throws is not the others' matter. */
+    /** Tells whoever there is of an operation that is not under way. What he throws is not the others' matter. */
     void tell(UcxCompletion completion, long id, long value, Throwable failure) {
         if (completion == null) {
-            if (failure != null && untold == null) {
-                untold = failure;
-            }
+            operations.failed(failure);
             return;
         }
         try {
@@ -473,7 +474,8 @@ public final class MemoryAccess {
     /** All that is under way fails, and is told of it by the next {@link #deliver}. */
     void ended() {
         receiving.abandon(this::abandon);
-        for (Operation operation : operations.underWay()) {
+        // The application is not called meanwhile.
+        for (Operation operation = operations.first(); operation != null; operation = operation.behind) {
             if (!operation.done && operation.kind != FLUSH) {
                 complete(operation, exchange.end());
             }

@@ -24,7 +24,8 @@ final class MemoryFrame {
     static final int MAX_OPENINGS = 4096;
     /**
      * Bytes of puts of one peer that have come and wait for what was asked before. If the memory has more, then as many as
-     * that: who puts to one memory, and not over what is under way, never has more waiting.
+     * that: who puts to one memory, and not over what is under way, never has more waiting. These are not what UCX holds for
+     * them: over shared memory a segment of 8 KiB for each, however short.
      */
     static final long MAX_KEPT = 64 << 20;
 

@@ -22,10 +22,15 @@ final class Operation extends Requests.Request {
     int frame;
     long frameLength;
     boolean done;
-    boolean told;
     long value;
     Throwable failure;
+    /** Its own, or else the first of operations behind it that are over, if nobody is told of it: a flush behind it is. */
+    Throwable untold;
     /** Of an opening. */
     Promise<UcxRemoteMemory> opening;
     EventExecutor executor;
+    /** In the order of {@link Operations}. */
+    Operation before;
+    Operation behind;
+    Operation nextCompleted;
 }

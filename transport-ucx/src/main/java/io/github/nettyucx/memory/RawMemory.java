@@ -5,11 +5,14 @@ import io.github.nettyucx.ucp.NativeMemory;
 import io.github.nettyucx.socket.NativeCopy;
 import io.github.nettyucx.worker.BufferAddress;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
 import io.netty.util.IllegalReferenceCountException;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ReadOnlyBufferException;
 
 /** Copies between Netty's buffers and plain addresses, and atomic instructions on those; without anything allocated. */
 final class RawMemory {
@@ -29,6 +32,10 @@ final class RawMemory {
         } else if (source.hasArray()) {
             MemorySegment.copy(source.array(), source.arrayOffset() + index, ALL, ValueLayout.JAVA_BYTE, address, length);
         } else {
+            if (source.nioBufferCount() > 1) {
+                // Nothing is copied of a source one of whose pieces has been released: this throws.
+                source.nioBuffers(index, length);
+            }
             source.getBytes(index, ALL.asSlice(address, length).asByteBuffer());
         }
     }
@@ -47,6 +54,7 @@ final class RawMemory {
      *
      * @throws IllegalReferenceCountException if it has been released
      * @throws IndexOutOfBoundsException      if it has no room for them
+     * @throws ReadOnlyBufferException        if it can only be read
      */
     static void checkTarget(ByteBuf target, int index, int length) {
         if (target.refCnt() == 0) {
@@ -55,6 +63,27 @@ final class RawMemory {
         if (index < 0 || index > target.capacity() - length) {
             throw new IndexOutOfBoundsException("index: " + index + ", length: " + length + " (expected: within the "
                     + target.capacity() + " bytes of the target)");
+        }
+        if (length > 0 && target.isReadOnly()) {
+            throw new ReadOnlyBufferException();
+        }
+    }
+
+    /**
+     * The same, of each piece of a composite, which says of none that it can only be read: UCX, or this process, would write
+     * there all the same, and if that is a page of a file that is mapped to be read, the process ends. Allocates, if the
+     * buffer is a composite, and nothing otherwise.
+     */
+    static void checkParts(ByteBuf target, int index, int length) {
+        for (ByteBuf buffer = target; length > 0 && buffer != null; buffer = buffer.unwrap()) {
+            if (buffer instanceof CompositeByteBuf) {
+                for (ByteBuffer part : target.nioBuffers(index, length)) {
+                    if (part.isReadOnly()) {
+                        throw new ReadOnlyBufferException();
+                    }
+                }
+                return;
+            }
         }
     }
 

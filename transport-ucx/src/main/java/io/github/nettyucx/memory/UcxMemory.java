@@ -82,6 +82,7 @@ public final class UcxMemory implements AutoCloseable {
      */
     public static UcxMemory allocate(long length, UcxMemoryRight... rights) {
         checkLength(length);
+        int bits = UcxMemoryRight.bits(rights);
         RegionMemory memory;
         try {
             memory = RegionMemory.shared(UcxRuntime.allocateShared(length));
@@ -91,7 +92,7 @@ public final class UcxMemory implements AutoCloseable {
         }
         // So that every page is there before somebody else looks for it.
         memory.segment().fill((byte) 0);
-        return new UcxMemory(memory, UcxMemoryRight.bits(rights));
+        return new UcxMemory(memory, bits);
     }
 
     /**
@@ -105,7 +106,8 @@ public final class UcxMemory implements AutoCloseable {
      */
     public static UcxMemory allocateChecked(long length, UcxMemoryRight... rights) {
         checkLength(length);
-        return new UcxMemory(ordinary(length), UcxMemoryRight.bits(rights));
+        int bits = UcxMemoryRight.bits(rights);
+        return new UcxMemory(ordinary(length), bits);
     }
 
     /**
@@ -266,8 +268,9 @@ public final class UcxMemory implements AutoCloseable {
     public CompletableFuture<Void> revoke() {
         List<Opening> told;
         synchronized (openings) {
+            // Once: each of these is a message to the peer, who may not take any for a while.
+            told = revoked ? List.of() : List.copyOf(openings);
             revoked = true;
-            told = List.copyOf(openings);
         }
         REGIONS.remove(number, this);
         told.forEach(Opening::revoked);

@@ -2,6 +2,7 @@
 package io.github.nettyucx.memory;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 
@@ -17,14 +18,55 @@ public final class UcxMemoryBatch {
 
     private final UcxRemoteMemory memory;
     private final List<Runnable> operations = new ArrayList<>();
-    /** Until they are handed over. */
-    private final List<ByteBuf> sources = new ArrayList<>();
+    /** Sources of puts, and from {@link #submit} on targets of gets: what is released if nothing can be begun. */
+    private final List<ByteBuf> buffers = new ArrayList<>();
+    private final List<Get> gets = new ArrayList<>();
     private final UcxCompletion completion = (id, value, cause) -> completed(cause);
     private boolean submitted;
     /** Told when all are done. */
     private UcxCompletion whole;
     private int left;
     private Throwable failure;
+
+    private final class Get implements Runnable {
+
+        private final long offset;
+        private final ByteBuf target;
+        private final int index;
+        private final int length;
+        /** Why the target cannot be retained, or {@code null}. */
+        private RuntimeException refusal;
+
+        Get(long offset, ByteBuf target, int index, int length) {
+            this.offset = offset;
+            this.target = target;
+            this.index = index;
+            this.length = length;
+        }
+
+        /** Who gives up may release the target at any time, and then it may be somebody else's. */
+        void retain() {
+            try {
+                buffers.add(target.retain());
+            } catch (IllegalReferenceCountException e) {
+                refusal = e;
+            }
+        }
+
+        @Override
+        public void run() {
+            if (refusal != null) {
+                throw refusal;
+            }
+            memory.get(offset, target, index, length, completion, 0);
+        }
+
+        void release() {
+            if (refusal == null) {
+                ReferenceCountUtil.safeRelease(target);
+            }
+        }
+    }
 
     UcxMemoryBatch(UcxRemoteMemory memory) {
         this.memory = memory;
@@ -42,10 +84,16 @@ public final class UcxMemoryBatch {
         return add(() -> memory.putAndNotify(offset, source, notification, completion, 0), source);
     }
 
-    /** @param index of the first byte in the target, whose indexes stay as they are */
+    /**
+     * @param target stays the caller's; it is retained from {@link #submit} on, until the batch is done
+     * @param index of the first byte in the target, whose indexes stay as they are
+     */
     public UcxMemoryBatch get(long offset, ByteBuf target, int index, int length) {
         Objects.checkFromIndexSize(index, length, target.capacity());
-        return add(() -> memory.get(offset, target, index, length, completion, 0), null);
+        Get get = new Get(offset, target, index, length);
+        add(get, null);
+        gets.add(get);
+        return this;
     }
 
     private UcxMemoryBatch add(Runnable operation, ByteBuf source) {
@@ -55,7 +103,7 @@ public final class UcxMemoryBatch {
         }
         operations.add(operation);
         if (source != null) {
-            sources.add(source);
+            buffers.add(source);
         }
         return this;
     }
@@ -66,7 +114,8 @@ public final class UcxMemoryBatch {
             throw new IllegalStateException("the batch has been submitted");
         }
         submitted = true;
-        return memory.run(this::begin, value -> null, sources.toArray(new ByteBuf[0]));
+        gets.forEach(Get::retain);
+        return memory.run(this::begin, value -> null, buffers.toArray(new ByteBuf[0]));
     }
 
     private void begin(UcxCompletion told) {
@@ -89,6 +138,7 @@ public final class UcxMemoryBatch {
             failure = cause;
         }
         if (--left == 0) {
+            gets.forEach(Get::release);
             whole.done(0, 0, failure);
         }
     }

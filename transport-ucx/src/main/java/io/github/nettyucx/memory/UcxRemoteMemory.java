@@ -23,10 +23,12 @@ import java.util.function.LongFunction;
  * A peer's memory, as the channel over which its key was opened reaches it. It goes with the channel.
  * <p>
  * Offsets and lengths are in bytes. Each operation has two forms. The one that answers with a future may be called by any
- * thread. The one with a {@link UcxCompletion} allocates nothing, and is for the channel's event loop only.
+ * thread. The one with a {@link UcxCompletion} allocates nothing, unless its buffer is a composite, and is for the channel's
+ * event loop only.
  * <p>
  * A put is done when its bytes are where the owner sees them; a get when they are in the target. A failed operation has
- * read and written nothing, unless it has failed because the connection ended.
+ * read and written nothing, unless it has failed because the connection ended, or in the middle of a copy: by an
+ * {@link Error} or something else that a buffer throws, such as of a mapped file that somebody has made shorter.
  * <p>
  * Operations of one channel take effect in the order in which they are begun. On memory that this process has not attached
  * there are two exceptions. The bytes of several puts can arrive in any order, until a get, an atomic operation or a
@@ -112,16 +114,43 @@ public final class UcxRemoteMemory implements AutoCloseable {
     /**
      * Reads from the peer's memory.
      *
-     * @param target to whose written bytes they are added; stays the caller's, who must not write to it meanwhile
-     * @return done with the target
+     * @param target to whose written bytes they are added; stays the caller's, who must not write to it meanwhile. It is
+     *               retained until the get is over
+     * @return done with the target; fails with a {@link java.nio.ReadOnlyBufferException} if that can only be read, and if
+     *         the channel's event loop calls, that is thrown
      */
     public Future<ByteBuf> get(long offset, ByteBuf target, int length) {
         if (length > 0) {
             target.ensureWritable(length);
         }
         int index = target.writerIndex();
-        return run(completion -> get(offset, target, index, length, completion, 0),
-                value -> target.writerIndex(index + length));
+        // Who gives up may release it at any time, and then it may be somebody else's.
+        target.retain();
+        return run(completion -> getRetained(offset, target, index, length, completion), value -> target, target);
+    }
+
+    private void getRetained(long offset, ByteBuf target, int index, int length, UcxCompletion completion) {
+        try {
+            get(offset, target, index, length, (id, value, cause) -> {
+                Throwable failure = cause == null ? added(target, index + length) : cause;
+                ReferenceCountUtil.safeRelease(target);
+                completion.done(id, value, failure);
+            }, 0);
+        } catch (Throwable t) {
+            ReferenceCountUtil.safeRelease(target);
+            throw t;
+        }
+    }
+
+    /** @return why that was not possible, or {@code null} */
+    private static Throwable added(ByteBuf target, int end) {
+        try {
+            target.writerIndex(end);
+            return null;
+        } catch (RuntimeException e) {
+            // Such as of a target that the application has made smaller.
+            return e;
+        }
     }
 
     /**
@@ -159,9 +188,9 @@ public final class UcxRemoteMemory implements AutoCloseable {
 
     /**
      * @param result  of the future, by the value that the operation has
-     * @param sources released if there is no loop any more that could begin the operation
+     * @param buffers released if there is no loop any more that could begin the operation
      */
-    <T> Future<T> run(Consumer<UcxCompletion> operation, LongFunction<T> result, ByteBuf... sources) {
+    <T> Future<T> run(Consumer<UcxCompletion> operation, LongFunction<T> result, ByteBuf... buffers) {
         Promise<T> promise = executor.newPromise();
         UcxCompletion completion = (id, value, cause) -> end(promise, result, value, cause);
         if (executor.inEventLoop()) {
@@ -171,8 +200,8 @@ public final class UcxRemoteMemory implements AutoCloseable {
         try {
             executor.execute(() -> begin(operation, completion, promise));
         } catch (RejectedExecutionException | OutOfMemoryError e) {
-            for (ByteBuf source : sources) {
-                ReferenceCountUtil.safeRelease(source);
+            for (ByteBuf buffer : buffers) {
+                ReferenceCountUtil.safeRelease(buffer);
             }
             promise.tryFailure(e);
         }
@@ -180,19 +209,11 @@ public final class UcxRemoteMemory implements AutoCloseable {
     }
 
     private static <T> void end(Promise<T> promise, LongFunction<T> result, long value, Throwable cause) {
-        if (cause != null) {
+        if (cause == null) {
+            promise.trySuccess(result.apply(value));
+        } else {
             promise.tryFailure(cause);
-            return;
         }
-        T what;
-        try {
-            what = result.apply(value);
-        } catch (RuntimeException e) {
-            // Such as of a target that the application has made smaller.
-            promise.tryFailure(e);
-            return;
-        }
-        promise.trySuccess(what);
     }
 
     /** In a task nobody else would learn what it throws. */
@@ -258,6 +279,10 @@ public final class UcxRemoteMemory implements AutoCloseable {
      * As {@link #get(long, ByteBuf, int)}, allocating nothing, and leaving the target's indexes alone.
      *
      * @param index of the first byte in the target, which has to have the capacity
+     * @throws java.nio.ReadOnlyBufferException if the target, or a part of it, can only be read
+     * @throws IndexOutOfBoundsException if the target has no such bytes
+     * @throws io.netty.util.IllegalReferenceCountException if it has been released
+     * @throws IllegalStateException if another thread calls
      */
     public void get(long offset, ByteBuf target, int index, int length, UcxCompletion completion, long id) {
         assertInLoop();
@@ -267,6 +292,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
             return;
         }
         RawMemory.checkTarget(target, index, length);
+        RawMemory.checkParts(target, index, length);
         if (base == 0) {
             access.get(handle, offset, target, index, length, completion, id);
         } else {
@@ -323,6 +349,11 @@ public final class UcxRemoteMemory implements AutoCloseable {
 
     /** Why an operation cannot be begun, or {@code null}. */
     private Throwable refusal(UcxMemoryRight right, long offset, long count) {
+        UcxMemoryException refusal = refusalByKey(right, offset, count);
+        return refusal != null ? refusal : access.problem();
+    }
+
+    private UcxMemoryException refusalByKey(UcxMemoryRight right, long offset, long count) {
         if (ended != null) {
             return new UcxMemoryException(ended);
         }
@@ -337,7 +368,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
         if (right == UcxMemoryRight.ATOMIC && offset % Long.BYTES != 0) {
             return new UcxMemoryException(Reason.MISALIGNED, "offset " + offset + ": " + Reason.MISALIGNED.text());
         }
-        return access.problem();
+        return null;
     }
 
     // ------------------------------------------------------------------------------------------- direct
@@ -349,6 +380,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
      *
      * @throws UnsupportedOperationException if this process has not attached it
      * @throws UcxMemoryException if the key gives no right to read, or the memory has been closed or revoked
+     * @throws IllegalStateException if the connection has ended, or another thread calls
      */
     public MemorySegment view() throws UcxMemoryException {
         assertInLoop();
@@ -356,12 +388,12 @@ public final class UcxRemoteMemory implements AutoCloseable {
             throw new UnsupportedOperationException("the peer's memory is not attached: that needs lane shm, and memory"
                     + " of the peer's from UcxMemory.allocate");
         }
-        Throwable refusal = refusal(UcxMemoryRight.READ, 0, length);
-        if (refusal instanceof UcxMemoryException e) {
-            throw e;
-        }
+        UcxMemoryException refusal = refusalByKey(UcxMemoryRight.READ, 0, length);
         if (refusal != null) {
-            throw new IllegalStateException("the connection has ended", refusal);
+            throw refusal;
+        }
+        if (access.end() != null) {
+            throw new IllegalStateException("the connection has ended", access.end());
         }
         if (view == null) {
             views = Arena.ofShared();

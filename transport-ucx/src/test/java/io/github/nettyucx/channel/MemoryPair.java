@@ -53,7 +53,7 @@ final class MemoryPair implements AutoCloseable {
 
     /** Remembers notifications. */
     @ChannelHandler.Sharable
-    static final class Owner extends Inbox {
+    static class Owner extends Inbox {
 
         final BlockingQueue<UcxMemoryNotification> notifications = new LinkedBlockingQueue<>();
         /** Runs on the loop, before the notification is remembered. */

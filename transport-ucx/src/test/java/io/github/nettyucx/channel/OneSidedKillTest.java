@@ -7,6 +7,7 @@ import io.github.nettyucx.memory.UcxCompletion;
 import io.github.nettyucx.memory.UcxMemory;
 import io.github.nettyucx.memory.UcxRemoteMemory;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -17,7 +18,6 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 
 import static io.github.nettyucx.channel.MemoryPair.ALL;
 import static io.github.nettyucx.channel.MemoryPair.bytes;
@@ -31,7 +31,7 @@ class OneSidedKillTest {
     private static final long SEED = Long.getLong("io.github.nettyucx.test.seed", System.nanoTime() & 0xffff);
     private static final int OPERATIONS = 10_000;
     private static final int TIMES = 2 * Integer.getInteger("io.github.nettyucx.test.scale", 1);
-    /** From the end of the process: the kernel has closed what it had. */
+    /** From the end of the process, when the kernel has closed what it had, beside how long the loop has no processor. */
     private static final long BOUND_MILLIS = 1000;
 
     private final SplittableRandom random = new SplittableRandom(SEED);
@@ -48,6 +48,20 @@ class OneSidedKillTest {
         leaks.assertNothingLeft();
     }
 
+    /** By a clock that stands while the loop has no processor. A pause between the two is of that kind, and taken off. */
+    private static long loopNanos(Starvation loop) {
+        long nanos = System.nanoTime();
+        return nanos - loop.nanos();
+    }
+
+    /** When the process is gone, by the same clock. What this thread waits for between the two is not the loop's, either. */
+    private static CompletableFuture<Long> gone(Child process, Starvation loop) {
+        return process.gone().thenApply(_ -> {
+            long starved = loop.nanos();
+            return System.nanoTime() - starved;
+        });
+    }
+
     @OnEachLane(linksOnly = true, timeoutSeconds = 180)
     void everyOperationOnAKilledOwnersMemoryIsDoneWithinASecond() throws Exception {
         for (int time = 0; time < TIMES; time++) {
@@ -58,7 +72,9 @@ class OneSidedKillTest {
     }
 
     private void killOwner(Kind kind) throws Exception {
-        try (Peers peers = new Peers(); Child owner = Child.start(OneSidedMain.class, "owner", kind)) {
+        try (Peers peers = new Peers(); Starvation starvation = new Starvation();
+                Child owner = Child.start(OneSidedMain.class, "owner", kind)) {
+            starvation.add(peers.clientGroup);
             byte[] key = HexFormat.of().parseHex(owner.await("key"));
             Inbox inbox = new Inbox();
             UcxSocketChannel channel = (UcxSocketChannel) Peers.await(peers.client(inbox)
@@ -67,30 +83,37 @@ class OneSidedKillTest {
             int killAfter = random.nextInt(1, OPERATIONS / 2);
             AtomicInteger done = new AtomicInteger();
             AtomicInteger failed = new AtomicInteger();
-            AtomicLong lastDone = new AtomicLong();
-            CompletableFuture<Long> gone = owner.gone();
+            CompletableFuture<Long> allDone = new CompletableFuture<>();
+            CompletableFuture<Long> gone = gone(owner, starvation);
             ByteBuf target = leaks.allocator.directBuffer(50_000);
             UcxCompletion completion = (id, value, cause) -> {
                 if (cause != null) {
                     assertInstanceOf(IOException.class, cause);
                     failed.incrementAndGet();
                 }
-                lastDone.set(System.nanoTime());
-                if (done.incrementAndGet() == killAfter) {
+                int number = done.incrementAndGet();
+                if (number == killAfter) {
                     owner.kill();
+                } else if (number == OPERATIONS) {
+                    allDone.complete(loopNanos(starvation));
                 }
             };
             Future<?> begun = channel.eventLoop().submit(() -> begin(remote, target, completion));
             Peers.await(begun);
             Eventually.await(TimeUnit.SECONDS.toMillis(MemoryPair.SECONDS), () -> done + " are done, of " + OPERATIONS,
                     () -> done.get() == OPERATIONS && channel.closeFuture().isDone());
-            long millis = TimeUnit.NANOSECONDS.toMillis(lastDone.get() - gone.get(MemoryPair.SECONDS, TimeUnit.SECONDS));
+            long millis = millis(gone, allDone);
             System.out.println(kind + ": killed after " + killAfter + " operations, " + failed + " failed, all done "
                     + millis + " ms after its end");
             assertTrue(millis < BOUND_MILLIS, () -> millis + " ms");
             assertInstanceOf(IOException.class, Peers.awaitFailure(remote.fetchAndAdd(0, 1)));
             target.release();
         }
+    }
+
+    private static long millis(CompletableFuture<Long> from, CompletableFuture<Long> to) throws Exception {
+        return TimeUnit.NANOSECONDS.toMillis(to.get(MemoryPair.SECONDS, TimeUnit.SECONDS)
+                - from.get(MemoryPair.SECONDS, TimeUnit.SECONDS));
     }
 
     private void begin(UcxRemoteMemory remote, ByteBuf target, UcxCompletion completion) {
@@ -116,8 +139,17 @@ class OneSidedKillTest {
     }
 
     private void killPeer(Kind kind) throws Exception {
-        MemoryPair.Owner owner = new MemoryPair.Owner();
-        try (Peers peers = new Peers(); UcxMemory memory = kind.allocate(OneSidedMain.SIZE, ALL)) {
+        CompletableFuture<Long> inactive = new CompletableFuture<>();
+        Starvation starvation = new Starvation();
+        MemoryPair.Owner owner = new MemoryPair.Owner() {
+            @Override
+            public void channelInactive(ChannelHandlerContext context) {
+                inactive.complete(loopNanos(starvation));
+                super.channelInactive(context);
+            }
+        };
+        try (Peers peers = new Peers(); starvation; UcxMemory memory = kind.allocate(OneSidedMain.SIZE, ALL)) {
+            starvation.add(peers.serverGroup);
             UcxServerSocketChannel server = peers.listen(() -> owner);
             String key = HexFormat.of().formatHex(memory.exportKey());
             UcxSocketChannel other = peers.connect(server, new Inbox());
@@ -129,10 +161,9 @@ class OneSidedKillTest {
                 // To be killed at any point of what it does.
                 Thread.sleep(random.nextInt(20));
                 before = Peers.await(remote.fetchAndAdd(0, 0)).getNow();
-                CompletableFuture<Long> gone = peer.gone();
+                CompletableFuture<Long> gone = gone(peer, starvation);
                 peer.kill();
-                owner.awaitInactive();
-                millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - gone.get(MemoryPair.SECONDS, TimeUnit.SECONDS));
+                millis = millis(gone, inactive);
             }
             System.out.println(kind + ": gone " + millis + " ms after its end, and " + before + " additions");
             assertTrue(millis < BOUND_MILLIS, () -> millis + " ms");

@@ -14,8 +14,10 @@ import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -24,6 +26,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -117,6 +120,23 @@ class MemoryBufferTest extends MemoryFixture {
         assertGets(remote);
     }
 
+    @Test
+    void soDoesOneWhoseTargetThrowsAnError() {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        ByteBuf target = new UnpooledHeapByteBuf(UnpooledByteBufAllocator.DEFAULT, 8, 8) {
+            @Override
+            public ByteBuf setBytes(int index, ByteBuf source, int sourceIndex, int length) {
+                throw new OutOfMemoryError("as the test wants it");
+            }
+        };
+        Throwable cause = failingGet(remote, target);
+        assertEquals("no memory for the operation: as the test wants it", cause.getMessage());
+        assertInstanceOf(OutOfMemoryError.class, cause.getCause());
+        target.release();
+        assertGets(remote);
+    }
+
     /** Its direct buffers are memory of the heap. */
     private static final class WithoutDirectBuffers extends AbstractByteBufAllocator {
 
@@ -156,42 +176,55 @@ class MemoryBufferTest extends MemoryFixture {
         buffer.release();
     }
 
-    /** In two pieces, of which the application has released the second once too often. */
-    private static ByteBuf damaged(UnpooledByteBufAllocator allocator, int length) {
-        ByteBuf second = allocator.directBuffer(length / 2).writeZero(length / 2);
-        CompositeByteBuf both = allocator.compositeDirectBuffer()
-                .addComponent(true, allocator.directBuffer(length / 2).writeZero(length / 2)).addComponent(true, second);
-        second.release();
-        return both;
+    /** In some pieces, of which the application has released the last once too often. */
+    private static ByteBuf damaged(UnpooledByteBufAllocator allocator, int length, int pieces) {
+        CompositeByteBuf all = allocator.compositeDirectBuffer();
+        for (int i = 0; i < pieces; i++) {
+            all.addComponent(true, allocator.directBuffer(length / pieces).writeBytes(filled(length / pieces)));
+        }
+        all.component(pieces - 1).release();
+        return all;
     }
 
-    /** @param length of bytes that go in the request itself, and of bytes that are copied to go behind it */
+    private static byte[] filled(int length) {
+        byte[] bytes = new byte[length];
+        Arrays.fill(bytes, (byte) 1);
+        return bytes;
+    }
+
+    /** @param length of bytes that go in the request itself, and of bytes that go behind it: several pieces are copied */
     @ParameterizedTest
-    @ValueSource(ints = {8, 1000})
-    void nothingIsLeftOfAPutWhoseBytesCannotBeHad(int length) {
+    @CsvSource({"8, 2", "8, 1", "1000, 2", "1000, 1"})
+    void nothingIsLeftOfAPutWhoseBytesCannotBeHad(int length, int pieces) {
         start();
         UcxRemoteMemory remote = openAsAsker();
         port.sent.clear();
         // From here on there are as many frames as there are.
         noMemory = true;
-        assertNothingIsLeft(remote, length);
+        assertNothingIsLeft(remote, length, pieces);
         assertEquals(List.of(), port.sent);
         List<Throwable> causes = new ArrayList<>();
         remote.fetchAndAdd(0, 1, (id, value, cause) -> causes.add(cause), 0);
         assertEquals(List.of(), causes, "no frame is left");
         assertEquals(1, port.sent.size());
+        port.deliver(Tag.MEMORY_ANSWER, port.sent.getLast().value(), new byte[MemoryFrame.ANSWER_LENGTH]);
+        remote.flush((id, value, cause) -> causes.add(cause), 0);
+        exchange.deliver(notifications::add);
+        assertEquals(Arrays.asList(null, null), causes, "something is under way");
     }
 
-    @Test
-    void neitherWhereTheMemoryIsAttached() {
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void neitherWhereTheMemoryIsAttached(int pieces) {
         start();
-        assertNothingIsLeft(attached(), 8);
+        assertNothingIsLeft(attached(), 8, pieces);
+        assertArrayEquals(new byte[LENGTH], memory.segment().toArray(ValueLayout.JAVA_BYTE));
     }
 
-    private void assertNothingIsLeft(UcxRemoteMemory remote, int length) {
+    private void assertNothingIsLeft(UcxRemoteMemory remote, int length, int pieces) {
         UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true, true);
         for (int i = 0; i < MANY_PUTS; i++) {
-            ByteBuf source = damaged(allocator, length);
+            ByteBuf source = damaged(allocator, length, pieces);
             assertThrows(IllegalReferenceCountException.class, () -> remote.put(0, source, null, 0));
             assertEquals(0, source.refCnt());
             assertEquals(0, allocator.metric().usedDirectMemory());

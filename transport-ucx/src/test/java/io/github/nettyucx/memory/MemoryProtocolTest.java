@@ -65,6 +65,17 @@ class MemoryProtocolTest extends MemoryFixture {
         assertArrayEquals(new byte[LENGTH], memory.segment().toArray(ValueLayout.JAVA_BYTE));
     }
 
+    /** A peer that takes nothing for a while must not have its connection ended by what this side tells it. */
+    @Test
+    void aPeerIsToldOnceThatMemoryIsRevoked() {
+        start();
+        openAsPeer();
+        memory.revoke();
+        memory.revoke();
+        memory.close();
+        assertEquals(List.of(Tag.MEMORY_REVOKED), port.sent.stream().map(FakePort.Sent::type).toList());
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void whatComesAfterAPutWaitsForItsBytes(boolean deferring) {

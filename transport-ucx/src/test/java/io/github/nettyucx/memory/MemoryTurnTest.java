@@ -134,6 +134,16 @@ class MemoryTurnTest extends MemoryFixture {
         target.release();
     }
 
+    @Test
+    void aGetIntoACompositeWhoseOnlyPieceIsReleasedMeanwhileFailsAndIsNotWaitedFor() {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        ByteBuf piece = Unpooled.directBuffer(8);
+        ByteBuf target = Unpooled.compositeBuffer().addComponent(true, piece.writeZero(8));
+        assertFailsAlone(remote, target, piece::release, IllegalReferenceCountException.class);
+        assertThrows(IllegalReferenceCountException.class, target::release);
+    }
+
     /** @param mistake made with the target when the get is under way */
     private void assertFailsAlone(UcxRemoteMemory remote, ByteBuf target, Runnable mistake,
                                   Class<? extends Throwable> expected) {
