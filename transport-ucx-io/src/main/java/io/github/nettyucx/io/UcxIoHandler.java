@@ -6,6 +6,7 @@ import io.github.nettyucx.channel.LoopShape;
 import io.github.nettyucx.channel.TaskView;
 import io.github.nettyucx.channel.Ucx;
 import io.github.nettyucx.channel.UcxWaitStrategy;
+import io.netty.channel.Channel;
 import io.netty.channel.IoHandle;
 import io.netty.channel.IoHandler;
 import io.netty.channel.IoHandlerContext;
@@ -14,7 +15,9 @@ import io.netty.util.concurrent.SingleThreadEventExecutor;
 import io.netty.util.concurrent.ThreadAwareExecutor;
 import io.netty.util.internal.StringUtil;
 
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -35,9 +38,6 @@ public final class UcxIoHandler implements IoHandler {
     /** Netty's own default for the time in which an event loop ends; what a loop was told cannot be asked for. */
     private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(15);
 
-    /** How often a loop that spins looks whether a timer is due. */
-    private static final int IDLE_TURNS_PER_CLOCK_READ = 8;
-
     static {
         LoopShape.install(new IoLoopShape());
     }
@@ -55,13 +55,12 @@ public final class UcxIoHandler implements IoHandler {
         private IoHandlerContext context;
         /** Netty tells of tasks; that a timer is due it finds out by the clock. */
         private volatile boolean added;
-        private int idleTurns;
 
         @Override
-        public boolean isPending(boolean idle) {
-            // Reading the clock takes longer than an idle turn, and Netty reads it for either question, timers or none. The
-            // loop runs its timers after each turn in any case.
-            if (idle && !added && ++idleTurns % IDLE_TURNS_PER_CLOCK_READ != 0) {
+        public boolean isPending(boolean tasksOnly) {
+            // Netty reads the clock for either question, timers or none. The loop runs its timers after each turn in any
+            // case.
+            if (tasksOnly && !added) {
                 return false;
             }
             if (added) {
@@ -118,6 +117,16 @@ public final class UcxIoHandler implements IoHandler {
     }
 
     // ------------------------------------------------------------------------------------------- channels
+
+    /** How many channels are registered with its loop. Any thread may call; what another thread gets may be out of date. */
+    public int channelCount() {
+        return driver.channelCount();
+    }
+
+    /** The channels that are registered with its loop, at this moment: a list that refuses changes. For the loop's own thread. */
+    public List<Channel> channels() {
+        return driver.channels();
+    }
 
     @Override
     public boolean isCompatible(Class<? extends IoHandle> handleType) {
@@ -176,7 +185,12 @@ public final class UcxIoHandler implements IoHandler {
     @Override
     public void prepareToDestroy() {
         if (hasChannelsToClose()) {
-            executor.execute(this::closeChannels);
+            try {
+                executor.execute(this::closeChannels);
+            } catch (RejectedExecutionException e) {
+                // After shutdown() in the place of shutdownGracefully(), as by ExecutorService.close(): destroy() closes
+                // them, when the tasks that are there have been run.
+            }
         }
     }
 
@@ -193,7 +207,7 @@ public final class UcxIoHandler implements IoHandler {
         }
     }
 
-    /** Tasks that never cease keep the loop from preparing its end. */
+    /** Tasks that never cease keep the loop from preparing its end, and so does an end that takes none any more. */
     @Override
     public void destroy() {
         driver.destroy(hasChannelsToClose() ? LINGER_NANOS : 0);

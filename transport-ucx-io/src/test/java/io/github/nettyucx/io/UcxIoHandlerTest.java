@@ -21,6 +21,7 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.ManualIoEventLoop;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -40,6 +41,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -193,6 +195,17 @@ class UcxIoHandlerTest {
 
     @Test
     void aLoopThatIsRunByHandEndsInGoodOrder() throws Exception {
+        endByHand(loop -> loop.shutdownGracefully(0, 5, TimeUnit.SECONDS));
+    }
+
+    /** It takes no tasks any more from then on. */
+    @Test
+    @SuppressWarnings("deprecation")
+    void soItDoesIfItIsShutDownLikeAnyExecutor() throws Exception {
+        endByHand(ManualIoEventLoop::shutdown);
+    }
+
+    private void endByHand(Consumer<ManualIoEventLoop> end) throws Exception {
         Reader reader = new Reader();
         Channel server = listen(newGroup(), newGroup(), reader);
         CompletableFuture<ManualIoEventLoop> made = new CompletableFuture<>();
@@ -211,8 +224,10 @@ class UcxIoHandlerTest {
         });
         ManualIoEventLoop loop = made.get(SECONDS, TimeUnit.SECONDS);
         Channel channel = Peers.await(client(loop).connect(server.localAddress())).channel();
-        channel.writeAndFlush(bytes());
-        Peers.await(loop.shutdownGracefully(0, 5, TimeUnit.SECONDS));
+        // On the loop: a write that is still a task of it fails in Netty, when the loop takes no other tasks any more.
+        Peers.await(loop.submit(() -> channel.writeAndFlush(bytes())));
+        end.accept(loop);
+        Peers.await(loop.terminationFuture());
         runner.join();
         assertFalse(channel.isOpen());
         reader.assertReadAll();
@@ -282,6 +297,25 @@ class UcxIoHandlerTest {
         assertTrue(millis >= 990 && millis < 6000, () -> "ended after " + millis + " ms");
         assertInstanceOf(ClosedChannelException.class, Peers.awaitFailure(write));
         assertTrue(channel.closeFuture().isDone());
+        endLoops();
+    }
+
+    @OnEachLane
+    void aGroupThatIsClosedLikeAnyExecutorDeliversAsWell() throws Exception {
+        Reader reader = new Reader();
+        Channel server = listen(newGroup(), newGroup(), reader);
+        EventLoop loop;
+        ChannelFuture written;
+        try (EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, UcxIoHandler.newFactory())) {
+            loop = group.next();
+            Channel channel = Peers.await(client(group).connect(server.localAddress())).channel();
+            // See endByHand.
+            written = Peers.await(loop.submit(() -> channel.writeAndFlush(bytes()))).getNow();
+        }
+        Peers.await(loop.terminationFuture());
+        Peers.await(written);
+        assertFalse(written.channel().isOpen());
+        reader.assertReadAll();
         endLoops();
     }
 
