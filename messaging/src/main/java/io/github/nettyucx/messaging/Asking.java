@@ -104,6 +104,7 @@ final class Asking {
             if (pending.correlation == correlation) {
                 pending.ticket = position;
                 if (position < lostBelow && node.requests().take(correlation) == pending) {
+                    node.counters().requestFailed();
                     fail(pending, new MessagingException.NodeLost("the connection to " + peer + " was lost", null));
                 }
             }

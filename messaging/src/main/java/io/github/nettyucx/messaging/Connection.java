@@ -129,10 +129,6 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         return failure != null;
     }
 
-    boolean isClosed() {
-        return state == State.CLOSED;
-    }
-
     void sendsFrom(long position) {
         sentFrom = position;
         acknowledged = position;
@@ -277,6 +273,14 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         if (hasRead && usedNanos == before) {
             used();
         }
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext context) {
+        if (peer != null && channel.isWritable()) {
+            peer.writable(this);
+        }
+        context.fireChannelWritabilityChanged();
     }
 
     private void frame(long word, ByteBuf buffer, int begin, int end) {
@@ -489,7 +493,8 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
             }
         } else {
             stall.end();
-            boolean inOrder = (before == State.LEFT || before == State.LEAVING) && failure == null;
+            // Who has answered a goodbye may be left at once. An end before the answer is none.
+            boolean inOrder = (before == State.LEFT || before == State.LEAVING && isLastRead) && failure == null;
             node.closed(this, inOrder);
             peer.lost(this, failure, inOrder);
         }

@@ -7,7 +7,7 @@ import io.netty.buffer.ByteBufAllocator;
 /** Finds frames in a stream of bytes. A frame that comes in several pieces is collected; others are read where they are. */
 final class FrameReader {
 
-    /** Of a frame, in bytes: what the largest ring allows, and something for those of other versions. */
+    /** Of a frame, in bytes: more than {@link Fragments#LIMIT}, the longest of this version, for those of others. */
     static final int MAX_FRAME = 1024 * 1024;
     /** Of the first frame, which anybody may send: more than a HELLO has, so that one of another version is told. */
     static final int MAX_FIRST = 256;

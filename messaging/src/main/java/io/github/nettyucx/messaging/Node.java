@@ -334,7 +334,7 @@ public final class Node implements AutoCloseable {
     /** Those that have to go for a new one. Each is chosen once, also if several loops open one at the same time. */
     private synchronized List<Connection> surplus(Connection opened) {
         List<Connection> surplus = new ArrayList<>();
-        long staying = connections.stream().filter(other -> !other.isLeaving()).count();
+        long staying = connections.stream().filter(other -> !other.isLeaving() && !other.hasFailed()).count();
         for (; staying > settings.maxConnections(); staying--) {
             connections.stream().filter(other -> other != opened && other.isUsable() && !other.isLeaving())
                     .min(Comparator.comparing(Connection::isBusy).thenComparingLong(Connection::usedNanos)).ifPresent(oldest -> {

@@ -19,14 +19,17 @@ public interface NodeListener {
     default void undelivered(Peer peer, long from, long to, Throwable cause) {
     }
 
-    /** There is a connection to the peer, after there was none. */
+    /**
+     * There is a connection to the peer, after there was none. This and {@link #disconnected} of a peer are told in the
+     * order in which it was so, one after the other.
+     */
     default void connected(Peer peer) {
     }
 
     /**
      * There is no connection to the peer any more. The next message makes one.
      *
-     * @param cause why it was lost, or {@code null} if it was closed in good order
+     * @param cause why it was lost, or {@code null} if it was closed in good order: each of the nodes has said so
      */
     default void disconnected(Peer peer, Throwable cause) {
     }

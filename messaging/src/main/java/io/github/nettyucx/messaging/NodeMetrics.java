@@ -16,7 +16,7 @@ package io.github.nettyucx.messaging;
  * @param unhandled         messages that nobody handled, or whose codec or handler has thrown
  * @param requests          that were begun
  * @param requestsTimedOut  that had no answer in time
- * @param requestsCancelled whose future was cancelled
+ * @param requestsCancelled whose future was cancelled, or whose thread was interrupted while it waited for the response
  * @param requestsFailed    that ended with the connection or the node
  * @param responsesLate     answers to requests that had ended
  * @param connections       that there are now

@@ -59,6 +59,8 @@ final class Outgoing implements Ring.Span {
     private Channel channel;
     private LoopCounters counters;
     private long turnBytes;
+    /** There is more to do when the channel is writable. */
+    private boolean waitsForChannel;
     // What has been taken since the ring was found empty.
     private long restFrames;
     private long restBytes;
@@ -288,7 +290,7 @@ final class Outgoing implements Ring.Span {
         for (;;) {
             long end = System.nanoTime() + Inbox.STALL_NANOS;
             boolean isLast = !handling || end - deadline >= 0;
-            if (ring.waiters().await(part == Part.FIRST ? roomToBegin : room, length, true, isLast ? deadline : end)) {
+            if (ring.waiters().await(part == Part.FIRST ? roomToBegin : room, length, isLast ? deadline : end)) {
                 return true;
             }
             if (isLast) {
@@ -363,6 +365,7 @@ final class Outgoing implements Ring.Span {
     /** What is taken from now on goes over another connection. */
     void connected() {
         underWay.clear();
+        waitsForChannel = false;
     }
 
     /** Whether a message is under way in fragments, of which the connection has some and not all. */
@@ -372,7 +375,12 @@ final class Outgoing implements Ring.Span {
 
     /** Whether the channel has something that it has not sent. */
     boolean isBeingSent() {
-        return spans.areUnderWay();
+        return spans.areUnderWay() || waitsForChannel;
+    }
+
+    /** Whether {@link #send} goes on when the channel is writable. */
+    boolean waitsForChannel() {
+        return waitsForChannel;
     }
 
     /** Changes with each part of a message under way that is taken. */
@@ -388,6 +396,13 @@ final class Outgoing implements Ring.Span {
      * @param last       whether to stop when no message is in the middle, and to begin none
      */
     Sent send(Channel to, LoopCounters counts, WakeModeration moderation, boolean last) {
+        // A handler that encrypts releases what it is given, and the channel keeps what becomes of it: the ring would never
+        // be full.
+        waitsForChannel = !to.isWritable() && !spans.areUnderWay();
+        if (waitsForChannel) {
+            endLooks(moderation);
+            return Sent.WAITING;
+        }
         channel = to;
         counters = counts;
         turnBytes = 0;

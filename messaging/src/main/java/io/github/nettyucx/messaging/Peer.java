@@ -49,6 +49,7 @@ public final class Peer {
     private final Runnable drain = this::drain;
     private final Deliveries deliveries = new Deliveries();
     private final Losses losses;
+    private final Presence presence;
     /** Where messages go, or {@code null}. Changed with this object's lock, and on its own loop if it is to be another. */
     private volatile Connection current;
     /** Of the thread that drains. */
@@ -72,6 +73,7 @@ public final class Peer {
         asking = new Asking(this, node, home);
         inbox = new Inbox(node.executor());
         losses = new Losses(this, node, home, deliveries, asking);
+        presence = new Presence(this, node);
     }
 
     /** The node's id. */
@@ -350,7 +352,6 @@ public final class Peer {
 
     /** A connection knows whom it leads to. On its loop. */
     void ready(Connection connection, long itsIncarnation) {
-        boolean first;
         synchronized (this) {
             if (incarnation != itsIncarnation) {
                 // It has been started again; what the one before has not acknowledged, this one has not either.
@@ -358,15 +359,15 @@ public final class Peer {
                         "node " + id + " has been started again", null)));
                 incarnation = itsIncarnation;
             }
-            first = connections.isEmpty();
+            if (connections.isEmpty()) {
+                presence.connected();
+            }
             connections.add(connection);
             connecting &= !connection.isDialed();
             paused = false;
             use(connection);
         }
-        if (first) {
-            node.told(listener -> listener.connected(this));
-        }
+        presence.tell();
         drain();
     }
 
@@ -380,6 +381,13 @@ public final class Peer {
             connection.sendsFrom(outgoing.taken());
             outgoing.connected();
             current = connection;
+        }
+    }
+
+    /** The connection's channel takes more; on its loop, also while that sends. */
+    void writable(Connection connection) {
+        if (current == connection && outgoing.waitsForChannel()) {
+            drainSoon();
         }
     }
 
@@ -416,19 +424,21 @@ public final class Peer {
         }
     }
 
-    /** It has ended; on its loop. */
-    void lost(Connection connection, Throwable cause, boolean inOrder) {
-        boolean last;
+    /** It has ended; on its loop. @param failure why, or {@code null} if the peer has closed it */
+    void lost(Connection connection, Throwable failure, boolean inOrder) {
+        Throwable cause = failure != null ? failure
+                : new MessagingException.NodeLost("node " + id + " has closed the connection", null);
         Losses.Loss loss = null;
         synchronized (this) {
             abandon(connection);
             connections.remove(connection);
-            last = connections.isEmpty();
+            if (connections.isEmpty()) {
+                presence.disconnected(inOrder ? null : cause);
+            }
             long from = connection.unacknowledgedFrom();
             long to = connection.sentUpTo();
             if (to >= 0) {
-                loss = losses.lose(from, to, cause == null ? new MessagingException.NodeLost(
-                        "node " + id + " has closed the connection", null) : cause, !inOrder || from < to);
+                loss = losses.lose(from, to, cause, !inOrder || from < to);
             }
             // Behind that: what another one sends is acknowledged without a look at the lock, and must not be so before.
             connections.forEach(this::use);
@@ -436,9 +446,7 @@ public final class Peer {
         if (loss != null) {
             losses.tell(loss);
         }
-        if (last) {
-            node.told(listener -> listener.disconnected(this, inOrder ? null : cause));
-        }
+        presence.tell();
         drainSoon();
     }
 

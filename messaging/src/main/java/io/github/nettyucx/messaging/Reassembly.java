@@ -13,7 +13,8 @@ final class Reassembly {
     static final int MAX_MESSAGES = 1024;
     /**
      * How much all of them together may have before it has come, in bytes. Beyond that their memory grows as the bytes come,
-     * which copies them again: a peer that only announces gets no memory for it.
+     * which copies them again: a peer that only announces gets no memory for it. As buffers grow, each then has
+     * {@link #FIRST_PART} more than has come, or as much again, up to 4 MiB.
      */
     static final int MAX_AHEAD = 16 * 1024 * 1024;
     static final int FIRST_PART = 4 * Fragments.LIMIT;

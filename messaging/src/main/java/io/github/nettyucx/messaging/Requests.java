@@ -153,7 +153,7 @@ final class Requests {
     }
 
     /** @return whether somebody has to look again */
-    private boolean endLate() {
+    boolean endLate() {
         long now = System.nanoTime();
         boolean more = false;
         for (int i = 0; i <= mask; i++) {

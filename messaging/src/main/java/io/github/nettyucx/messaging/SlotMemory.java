@@ -12,9 +12,12 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class SlotMemory {
 
-    /** The binary logarithm of the smallest, in bytes, and of what no frame is larger than. */
+    /**
+     * The binary logarithm of the smallest, in bytes, and of what no frame is larger than. The largest have as many bytes as
+     * {@link Fragments#LIMIT}, which is little more than half of that.
+     */
     private static final int SMALLEST = 6;
-    private static final int LARGEST = 16;
+    private static final int LARGEST = 17;
 
     private final ConcurrentLinkedQueue<MemorySegment>[] free = queues();
     private final AtomicLong kept = new AtomicLong();
@@ -36,22 +39,26 @@ final class SlotMemory {
 
     /** @return so many bytes at least, at a multiple of {@link Frame#ALIGNMENT} */
     MemorySegment take(int length) {
-        int size = Math.max(SMALLEST, Integer.SIZE - Integer.numberOfLeadingZeros(length - 1));
-        if (size > LARGEST) {
+        if (length > Fragments.LIMIT) {
             return Arena.ofAuto().allocate(length, Frame.ALIGNMENT);
         }
+        int size = size(length);
         MemorySegment known = free[size - SMALLEST].poll();
         if (known == null) {
-            return Arena.ofAuto().allocate(1L << size, Frame.ALIGNMENT);
+            return Arena.ofAuto().allocate(Math.min(1L << size, Fragments.LIMIT), Frame.ALIGNMENT);
         }
         kept.addAndGet(-known.byteSize());
         return known;
     }
 
+    private static int size(int length) {
+        return Math.max(SMALLEST, Integer.SIZE - Integer.numberOfLeadingZeros(length - 1));
+    }
+
     /** @param memory that {@link #take} has given, and that nobody writes to any more */
     void give(MemorySegment memory) {
         long bytes = memory.byteSize();
-        if (bytes > 1L << LARGEST) {
+        if (bytes > Fragments.LIMIT) {
             return;
         }
         if (kept.addAndGet(bytes) > most) {
@@ -59,6 +66,6 @@ final class SlotMemory {
             kept.addAndGet(-bytes);
             return;
         }
-        free[Long.numberOfTrailingZeros(bytes) - SMALLEST].add(memory);
+        free[size((int) bytes) - SMALLEST].add(memory);
     }
 }

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class Spans {
 
     /** How many may be under way at the same time. */
-    private static final int COUNT = 32;
+    static final int COUNT = 32;
 
     private final Ring ring;
     private final SpanBuffer[] spans = new SpanBuffer[COUNT];

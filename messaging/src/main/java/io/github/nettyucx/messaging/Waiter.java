@@ -99,10 +99,20 @@ final class Waiter extends Pending {
         return true;
     }
 
-    /** An answer is on its way from another thread. */
+    /**
+     * An answer is on its way from another thread, which may have a codec read it first. The thread's interrupt is left for
+     * afterwards.
+     */
     void awaitFinish() {
+        boolean interrupted = false;
+        parked = true;
         while (!done) {
-            Thread.onSpinWait();
+            // With it a thread does not park.
+            interrupted |= Thread.interrupted();
+            LockSupport.park(this);
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 

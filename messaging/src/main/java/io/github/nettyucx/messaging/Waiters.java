@@ -33,12 +33,11 @@ final class Waiters {
      *
      * @param condition     of the length: so the same object will do for each wait
      * @param length        of what there has to be room for
-     * @param deadlineNanos of {@link System#nanoTime}; no limit if {@code bounded} is false
+     * @param deadlineNanos of {@link System#nanoTime}
      * @return whether the condition holds; otherwise the time is over
      * @throws InterruptedException if the thread has been interrupted
      */
-    boolean await(IntPredicate condition, int length, boolean bounded, long deadlineNanos)
-            throws InterruptedException {
+    boolean await(IntPredicate condition, int length, long deadlineNanos) throws InterruptedException {
         for (int i = 0; i < SPINS; i++) {
             if (condition.test(length)) {
                 return true;
@@ -63,17 +62,11 @@ final class Waiters {
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
                 }
-                long left = bounded ? deadlineNanos - System.nanoTime() : Long.MAX_VALUE;
+                long left = deadlineNanos - System.nanoTime();
                 if (left <= 0) {
                     return false;
                 }
-                if (slot == SLOTS) {
-                    LockSupport.parkNanos(this, Math.min(left, NAP_NANOS));
-                } else if (bounded) {
-                    LockSupport.parkNanos(this, left);
-                } else {
-                    LockSupport.park(this);
-                }
+                LockSupport.parkNanos(this, slot == SLOTS ? Math.min(left, NAP_NANOS) : left);
             }
             return true;
         } finally {

@@ -3,6 +3,7 @@ package io.github.nettyucx.messaging;
 
 import io.github.nettyucx.channel.UcxChannelOption;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
@@ -21,9 +22,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -160,10 +163,12 @@ class ConnectionsTest {
     void whatIsSentToNobodyIsTold(TestTransport transport) throws Exception {
         try (var nodes = new TestTransport.Nodes(transport)) {
             var told = new Told();
-            // Both are sent before it ends, and so are told of together.
             Node one = nodes.start(1, builder -> builder.reachTimeout(Duration.ofSeconds(2)).listener(told));
-            long ticket = one.peer(7).send(TEXT, "nobody");
-            long last = one.peer(7).send(TEXT, "nobody");
+            // Both in one turn of the loop that ends the attempt, and so they are told of together.
+            long[] sent = one.timer().submit(
+                    () -> new long[] {one.peer(7).send(TEXT, "nobody"), one.peer(7).send(TEXT, "nobody")}).get();
+            long ticket = sent[0];
+            long last = sent[1];
             assertTrue(told.next().startsWith("undelivered 7 0 " + (2 * (last - ticket)) + ": node 7 cannot be reached"));
             assertEquals(Peer.Delivery.UNDELIVERED, one.peer(7).delivery(ticket));
             assertEquals(Peer.Delivery.UNDELIVERED, one.peer(7).delivery(last));
@@ -337,6 +342,57 @@ class ConnectionsTest {
             }
             MessagesTest.await("all", () -> received.get() == 1999 * 1000);
         } finally {
+            certificate.delete();
+        }
+    }
+
+    /** What has been encrypted lies no more in the ring, and must not heap up where nobody counts it. */
+    @ParameterizedTest
+    @EnumSource
+    void overTlsAReceiverThatReadsNothingHoldsUpItsSender(TestTransport transport) throws Exception {
+        var bytes = new MessageType<>(3, ByteBufCodec.INSTANCE);
+        int length = 64 * 1024;
+        // More than the ring, the transport and the channel hold together.
+        int most = 32 * 1024 * 1024 / length;
+        var certificate = new SelfSignedCertificate();
+        SslContext server = SslContextBuilder.forServer(certificate.certificate(), certificate.privateKey()).build();
+        SslContext client = SslContextBuilder.forClient().trustManager(InsecureTrustManagerFactory.INSTANCE).build();
+        var go = new CountDownLatch(1);
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            UnaryOperator<NodeBuilder> tls = builder -> builder.sendTimeout(Duration.ofSeconds(1)).handlers(
+                    channel -> channel.pipeline().addLast(client.newHandler(channel.alloc())),
+                    channel -> channel.pipeline().addLast(server.newHandler(channel.alloc())));
+            Node one = nodes.start(1, tls);
+            Node two = nodes.start(2, tls);
+            var received = new AtomicInteger();
+            two.onMessage(bytes, (from, message) -> {
+                go.await();
+                received.incrementAndGet();
+            });
+            two.onMessage(TEXT, (from, message) -> { });
+            // It is connected before: for that, too, a thread waits no longer than for room.
+            long first = one.peer(2).send(TEXT, "");
+            MessagesTest.await("connected", () -> one.peer(2).delivery(first) == Peer.Delivery.DELIVERED);
+            ByteBuf message = Unpooled.wrappedBuffer(new byte[length]);
+            int sent = 0;
+            boolean isFull = false;
+            while (!isFull && sent < most) {
+                try {
+                    one.peer(2).send(bytes, message);
+                    sent++;
+                } catch (MessagingException.RingFull e) {
+                    isFull = true;
+                }
+            }
+            go.countDown();
+            int all = sent;
+            assertTrue(isFull, () -> all + " messages of " + length + " bytes were taken, of which nothing was read");
+            MessagesTest.await("all", () -> received.get() == all);
+            // And it goes on.
+            one.peer(2).send(bytes, message);
+            MessagesTest.await("another one", () -> received.get() == all + 1);
+        } finally {
+            go.countDown();
             certificate.delete();
         }
     }

@@ -152,7 +152,9 @@ class FaultsTest {
             }
             MessagesTest.await("every ticket is decided", () -> isDecided(peer));
             MessagesTest.await("every request has ended", () -> underWay.get() == 0);
-            check(way, node, peer);
+            // A ticket says so before the listener is told, in the same turn of the loop. The other node goes on sending.
+            int came = node.timer().submit(received::cardinality).get();
+            check(way, node, peer, came);
         } finally {
             process.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
             if (group != null) {
@@ -310,7 +312,7 @@ class FaultsTest {
         }
     }
 
-    private void check(FaultsMain.Way way, Node node, Peer peer) {
+    private void check(FaultsMain.Way way, Node node, Peer peer, int ofTheOther) {
         assertEquals(0, file.getInt(FaultsMain.DUPLICATES_AT), () -> "messages that came twice, seed " + seed);
         assertEquals(0, file.getInt(FaultsMain.BROKEN_AT), () -> "messages that came broken, seed " + seed);
         int sent = next.get();
@@ -342,8 +344,8 @@ class FaultsTest {
         System.out.println("FAULTS " + way + " seed " + seed + ": " + ROUNDS + " faults, " + sent + " messages, " + delivered
                 + " delivered, " + undelivered + " told (of which " + undeliveredAndThere + " had arrived), requests: "
                 + answered + " answered, " + unanswered + " failed; of the other node's " + file.getInt(FaultsMain.SENT_AT)
-                + " came " + received.cardinality() + "; " + node.metrics());
-        assertTrue(delivered > 0 && answered.get() > 0 && !received.isEmpty());
+                + " came " + ofTheOther + "; " + node.metrics());
+        assertTrue(delivered > 0 && answered.get() > 0 && ofTheOther > 0);
         assertNotEquals(0, node.metrics().connectionsLost());
     }
 }

@@ -112,6 +112,10 @@ class FragmentsTest {
                 if (fromLoop) {
                     two.peer(1).send(TEXT, "");
                 } else {
+                    // It is connected before: for that, too, a thread waits no longer than for room.
+                    long first = peer.send(TEXT, "");
+                    MessagesTest.await("connected", () -> peer.delivery(first) == Peer.Delivery.DELIVERED);
+                    assertEquals("", received.poll(10, TimeUnit.SECONDS));
                     long begin = System.nanoTime();
                     sendTooMuch(peer, result);
                     // One wait for room, and not another one to give up.

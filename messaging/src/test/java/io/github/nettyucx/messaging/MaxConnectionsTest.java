@@ -3,6 +3,9 @@ package io.github.nettyucx.messaging;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -14,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Loops that open a connection at the same time have another one closed each, and not both the same one. */
 @Timeout(60)
@@ -29,9 +33,19 @@ class MaxConnectionsTest {
         private final EmbeddedChannel channel;
         private final ByteBuf hello;
 
+        /** Its channel takes long to end. */
+        private boolean lingers;
+
         Opening(Node node, int from) {
             connection = new Connection(node, null);
-            channel = new EmbeddedChannel(connection);
+            channel = new EmbeddedChannel(new ChannelOutboundHandlerAdapter() {
+                @Override
+                public void close(ChannelHandlerContext context, ChannelPromise promise) {
+                    if (!lingers) {
+                        context.close(promise);
+                    }
+                }
+            }, connection);
             hello = new Hello(from, node.id(), 1).encode(UnpooledByteBufAllocator.DEFAULT);
             // The node makes one after the other.
             node.peer(from);
@@ -87,6 +101,33 @@ class MaxConnectionsTest {
             }
             thread.join();
             all.forEach(Opening::close);
+        }
+    }
+
+    /** It is about to end, and what is sent goes over another one. */
+    @Test
+    void oneThatHasFailedCostsNoOther() {
+        try (var nodes = new TestTransport.Nodes(TestTransport.NIO)) {
+            Node node = nodes.start(1, builder -> builder.maxConnections(2).ringCapacity(4096));
+            List<Opening> all = new ArrayList<>();
+            for (int id = 2; id < 4; id++) {
+                all.add(new Opening(node, id));
+                all.getLast().open();
+            }
+            Opening failed = all.getFirst();
+            failed.lingers = true;
+            failed.connection.fail(new MessagingException("for a test"));
+            all.add(new Opening(node, 4));
+            all.getLast().open();
+            assertEquals(3, node.metrics().connections());
+            assertTrue(all.stream().noneMatch(opening -> opening.connection.isLeaving()));
+            // It is one too many now, and the one that is older goes.
+            all.add(new Opening(node, 5));
+            all.getLast().open();
+            assertEquals(List.of(all.get(1)), all.stream().filter(opening -> opening.connection.isLeaving()).toList());
+            failed.lingers = false;
+            all.forEach(Opening::close);
+            assertEquals(0, node.metrics().connections());
         }
     }
 

@@ -88,6 +88,21 @@ class OverflowTest {
         memory.give(memory.take(1 << 20));
     }
 
+    /** It is what the parts of a large message are, but for the last. */
+    @Test
+    void soIsThatOfTheLongestFrame() {
+        var memory = new SlotMemory(1 << 20);
+        for (int length : new int[] {Fragments.LIMIT, Fragments.LIMIT - 1, 1 << 16}) {
+            MemorySegment first = memory.take(length);
+            assertTrue(first.byteSize() >= length);
+            memory.give(first);
+            assertEquals(first.address(), memory.take(length).address());
+        }
+        // What a shorter one has left is not taken for it.
+        memory.give(memory.take(1 << 16));
+        assertEquals(Fragments.LIMIT, memory.take(Fragments.LIMIT).byteSize());
+    }
+
     /** The loop would find nothing to do again and again, and take a processor for that. */
     @Test
     @Timeout(60)

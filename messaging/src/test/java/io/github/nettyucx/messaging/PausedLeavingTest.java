@@ -26,6 +26,8 @@ class PausedLeavingTest {
     private static final MessageType<String> ORDERED = new MessageType<>(2, StringCodec.INSTANCE, Dispatch.POOL_IN_ORDER);
     /** A quarter of it may pass without a sign of life, also on a machine that has other things to do. */
     private static final Duration LIMIT = Duration.ofSeconds(3);
+    /** Half of it a thread that is in the middle of a message may stand still when there is room again. */
+    private static final Duration LIMIT_IN_THE_MIDDLE = Duration.ofSeconds(5);
     /** More than may wait for the pool. */
     private static final int MANY = 6000;
     private static final String FILLING = "x".repeat(100);
@@ -42,8 +44,8 @@ class PausedLeavingTest {
         threads.shutdownNow();
     }
 
-    private Node slow(TestTransport.Nodes nodes, int maxConnections) {
-        Node one = nodes.start(1, builder -> builder.maxConnections(maxConnections).executor(threads).goodbyeTimeout(LIMIT));
+    private Node slow(TestTransport.Nodes nodes, int maxConnections, Duration limit) {
+        Node one = nodes.start(1, builder -> builder.maxConnections(maxConnections).executor(threads).goodbyeTimeout(limit));
         one.onMessage(ORDERED, (from, message) -> {
             go.await();
             handled.incrementAndGet();
@@ -74,11 +76,12 @@ class PausedLeavingTest {
     }
 
     /**
-     * Longer than the limit, and than a message in the middle would be waited for. The time itself is the test: that nothing is
-     * given up in it is no event that could be waited for.
+     * Longer than the limit and a quarter of it, in which the other side has once more shown that it lives, and than a message
+     * in the middle would be waited for, which is half of it. The time itself is the test: that nothing is given up in it is no
+     * event that could be waited for.
      */
-    private static void outlastTheLimit() throws InterruptedException {
-        Thread.sleep(LIMIT.toMillis() * 3 / 2);
+    private static void outlast(Duration limit) throws InterruptedException {
+        Thread.sleep(limit.toMillis() * 4 / 3);
     }
 
     @ParameterizedTest
@@ -94,10 +97,11 @@ class PausedLeavingTest {
     }
 
     private void closeWhilePaused(TestTransport transport, boolean inTheMiddle) throws Exception {
+        Duration limit = inTheMiddle ? LIMIT_IN_THE_MIDDLE : LIMIT;
         try (var nodes = new TestTransport.Nodes(transport)) {
-            Node one = slow(nodes, 1);
-            Node two = nodes.start(2, builder -> builder.goodbyeTimeout(LIMIT));
-            Node three = nodes.start(3, builder -> builder.goodbyeTimeout(LIMIT));
+            Node one = slow(nodes, 1, limit);
+            Node two = nodes.start(2, builder -> builder.goodbyeTimeout(limit));
+            Node three = nodes.start(3, builder -> builder.goodbyeTimeout(limit));
             sendMuch(two, one, MANY);
             var failure = new AtomicReference<Throwable>();
             Thread thread = Thread.ofPlatform().start(() -> {
@@ -116,7 +120,7 @@ class PausedLeavingTest {
             three.peer(1).send(TEXT, "the one connection is for this");
             MessagesTest.await("the other", () -> texts.get() == 1);
             MessagesTest.await("the end is wanted", () -> isBeingClosed(two, one));
-            outlastTheLimit();
+            outlast(limit);
             go.countDown();
             MessagesTest.await("all are handled", () -> handled.get() == MANY);
             thread.join();
@@ -144,7 +148,7 @@ class PausedLeavingTest {
     private void closeBySender(TestTransport transport, int count) throws Exception {
         var answers = new AtomicInteger();
         try (var nodes = new TestTransport.Nodes(transport)) {
-            Node one = slow(nodes, 1);
+            Node one = slow(nodes, 1, LIMIT);
             Node two = nodes.start(2, builder -> builder.maxConnections(1).goodbyeTimeout(LIMIT));
             two.onMessage(TEXT, (from, message) -> answers.incrementAndGet());
             Node three = nodes.start(3);
@@ -156,7 +160,7 @@ class PausedLeavingTest {
             two.peer(3).send(TEXT, "the one connection is for this");
             MessagesTest.await("the other", () -> answers.get() == 1);
             MessagesTest.await("the end is wanted", () -> isBeingClosed(two, one));
-            outlastTheLimit();
+            outlast(LIMIT);
             one.peer(2).send(TEXT, "by who does not know yet that it is being closed");
             MessagesTest.await("the answer", () -> answers.get() == 2);
             go.countDown();
@@ -172,14 +176,14 @@ class PausedLeavingTest {
     @EnumSource
     void aNodeThatIsClosedWaitsForWhatItHasSentOverAConnectionThatIsLeaving(TestTransport transport) throws Exception {
         try (var nodes = new TestTransport.Nodes(transport)) {
-            Node one = slow(nodes, 1);
+            Node one = slow(nodes, 1, LIMIT);
             Node two = nodes.start(2, builder -> builder.goodbyeTimeout(LIMIT).closeTimeout(Duration.ofSeconds(40)));
             Node three = nodes.start(3);
             sendMuch(two, one, MANY);
             three.peer(1).send(TEXT, "the one connection is for this");
             MessagesTest.await("the end is wanted", () -> isBeingClosed(two, one));
             Thread closing = Thread.ofPlatform().start(two::close);
-            outlastTheLimit();
+            outlast(LIMIT);
             go.countDown();
             closing.join();
             assertEquals(0, two.metrics().undelivered());
@@ -193,7 +197,7 @@ class PausedLeavingTest {
     @EnumSource
     void whatIsSentAfterAConnectionHasFailedGoesOverTheNextOne(TestTransport transport) throws Exception {
         try (var nodes = new TestTransport.Nodes(transport)) {
-            Node one = slow(nodes, 2);
+            Node one = slow(nodes, 2, LIMIT);
             Node two = nodes.start(2);
             sendMuch(two, one, MANY);
             Peer peer = two.peer(1);
@@ -215,7 +219,7 @@ class PausedLeavingTest {
     @EnumSource
     void anotherConnectionGoesFirst(TestTransport transport) throws Exception {
         try (var nodes = new TestTransport.Nodes(transport)) {
-            Node one = slow(nodes, 2);
+            Node one = slow(nodes, 2, LIMIT);
             Node two = nodes.start(2);
             Node three = nodes.start(3);
             Node four = nodes.start(4);

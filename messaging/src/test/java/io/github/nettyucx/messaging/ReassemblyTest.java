@@ -11,6 +11,7 @@ import java.util.List;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 class ReassemblyTest {
 
@@ -87,6 +88,24 @@ class ReassemblyTest {
             large.close();
             assertEquals(0, allocator.metric().usedDirectMemory());
         }
+    }
+
+    /** What has come is copied when it grows, and not for each part. */
+    @Test
+    void aMessageThatIsAnnouncedBesideHasLittleMoreThanHasCome() {
+        int total = 64 * 1024 * 1024;
+        int most = 4 * 1024 * 1024;
+        int part = 60_000;
+        var large = new Reassembly(allocator, total, (kind, type, buffer, begin, end) -> messages.add("" + (end - begin)));
+        fragment(large, 1, Reassembly.MAX_AHEAD, true, 10, 0);
+        assertEquals(Reassembly.MAX_AHEAD, allocator.metric().usedDirectMemory());
+        for (int come = part; come < 4 * most; come += part) {
+            fragment(large, 2, total, come == part, part, 0);
+            long beyond = allocator.metric().usedDirectMemory() - Reassembly.MAX_AHEAD - come;
+            int bound = Math.max(Reassembly.FIRST_PART, Math.min(come, most));
+            assertTrue(beyond <= bound, come + " bytes have come, and there is memory for " + beyond + " more");
+        }
+        large.close();
     }
 
     @Test

@@ -14,7 +14,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** What jcstress runs; {@link RingStressTest} has it run. */
+/** What jcstress runs; {@link StressTest} has it run. */
 final class RingStress {
 
     private RingStress() {

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -22,6 +23,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class RingTest {
 
     private static final int CAPACITY = 4096;
+    private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(40);
     private final Ring ring = new Ring(CAPACITY);
 
     /** The last span that was taken. */
@@ -224,7 +226,7 @@ class RingTest {
         var result = new AtomicReference<Boolean>();
         Thread waiting = Thread.ofPlatform().start(() -> {
             try {
-                result.set(ring.waiters().await(ring::hasRoom, 8, false, 0));
+                result.set(ring.waiters().await(ring::hasRoom, 8, System.nanoTime() + LONG_NANOS));
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
             }
@@ -243,7 +245,7 @@ class RingTest {
             put(1024);
         }
         long begin = System.nanoTime();
-        assertFalse(ring.waiters().await(ring::hasRoom, 8, true, begin + 20_000_000));
+        assertFalse(ring.waiters().await(ring::hasRoom, 8, begin + 20_000_000));
         assertTrue(System.nanoTime() - begin >= 20_000_000);
     }
 
@@ -271,7 +273,7 @@ class RingTest {
                         int length = 24 + random.nextInt(200);
                         long position;
                         while ((position = ring.reserve(length)) < 0) {
-                            ring.waiters().await(ring::hasRoom, length, false, 0);
+                            assertTrue(ring.waiters().await(ring::hasRoom, length, System.nanoTime() + LONG_NANOS));
                         }
                         int offset = ring.offset(position);
                         ring.memory().set(ValueLayout.JAVA_INT, offset + 8, id);

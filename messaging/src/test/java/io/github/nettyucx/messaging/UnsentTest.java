@@ -148,6 +148,7 @@ class UnsentTest {
         }
     }
 
+    /** At once: not because the time of the request is over, which is told otherwise. */
     @ParameterizedTest
     @EnumSource
     void aResponseThatCannotBeSentIsRefusedAtOnce(TestTransport transport) throws Exception {
@@ -188,10 +189,10 @@ class UnsentTest {
             for (String when : new String[] {"now", "later"}) {
                 for (RequestType<String, String> type : List.of(ASK, ASK_POOL)) {
                     assertTrue(assertThrows(MessagingException.RequestRefused.class,
-                            () -> one.peer(2).request(type, when, Duration.ofSeconds(5))).getMessage().contains("maxMessage"));
+                            () -> one.peer(2).request(type, when, Duration.ofSeconds(20))).getMessage().contains("maxMessage"));
                 }
                 assertTrue(assertThrows(MessagingException.RequestRefused.class,
-                        () -> one.peer(2).request(failing, when, Duration.ofSeconds(5))).getMessage().contains("the codec's"));
+                        () -> one.peer(2).request(failing, when, Duration.ofSeconds(20))).getMessage().contains("the codec's"));
             }
             for (int i = 0; i < 2 * 3; i++) {
                 assertNotNull(thrown.poll(10, TimeUnit.SECONDS), i + " of the answers have thrown");
@@ -200,7 +201,7 @@ class UnsentTest {
             two.onRequest(new RequestType<>(9, StringCodec.INSTANCE, StringCodec.INSTANCE),
                     (from, request, responder) -> responder.fail("because ".repeat(1000)));
             assertTrue(assertThrows(MessagingException.RequestRefused.class, () -> one.peer(2).request(
-                    new RequestType<>(9, StringCodec.INSTANCE, StringCodec.INSTANCE), "", Duration.ofSeconds(5)))
+                    new RequestType<>(9, StringCodec.INSTANCE, StringCodec.INSTANCE), "", Duration.ofSeconds(20)))
                     .getMessage().startsWith("because because"));
         }
     }
