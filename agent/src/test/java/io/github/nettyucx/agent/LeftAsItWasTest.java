@@ -111,6 +111,29 @@ class LeftAsItWasTest {
         assertEquals(1, count(output, "WARN"), output);
     }
 
+    /** They may share what is not safe for two threads. */
+    @ParameterizedTest
+    @ValueSource(strings = {"4.1", "4.2"})
+    void aClientOnTheLoopOfATakenChannelIsWarnedOf(String netty) throws Exception {
+        String output = run("one-loop", netty);
+        assertSays(output, "answer true odd");
+        assertSays(output, "UcxSocketChannel and OwnClient, on one loop false");
+        assertEquals(1, count(output, "WARN.*OddApplication.OwnClient is on another thread "), output);
+        assertEquals(1, count(output, "WARN"), output);
+    }
+
+    /** The property is the JDK's. */
+    @ParameterizedTest
+    @ValueSource(strings = {"4.1", "4.2"})
+    void selectorsThatAreSetForTheWholeJvmStayAsTheyWere(String netty) throws Exception {
+        String output = ApplicationProcess.of(OddApplication.class, "provider-of-the-jvm").onNetty(netty)
+                .with("--enable-native-access=ALL-UNNAMED", "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
+                        "-Djava.nio.channels.spi.SelectorProvider=" + OwnProvider.class.getName()).withAgent("report").run();
+        assertAnswered(output);
+        assertSays(output, "NioSocketChannel of the client, NioServerSocketChannel of the server");
+        assertNamed(output, "a group whose selectors are of io.github.nettyucx.agent.OwnProvider");
+    }
+
     /** The loop beside the transport's has the application's channel; what the application made itself stays. */
     @Test
     void aChannelThatIsRegisteredByHand() throws Exception {

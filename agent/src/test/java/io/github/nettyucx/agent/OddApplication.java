@@ -162,7 +162,7 @@ public final class OddApplication {
                             channel.pipeline().addLast(new Echo());
                         }
                     }), new Bootstrap().group(group).channel(NioSocketChannel.class), loopback());
-            case "own-provider", "bounded-executor", "own-group" -> echo(group,
+            case "own-provider", "provider-of-the-jvm", "bounded-executor", "own-group" -> echo(group,
                     new ServerBootstrap().group(group).channel(NioServerSocketChannel.class),
                     new Bootstrap().group(group).channel(NioSocketChannel.class), loopback());
             case "configured" -> echo(group, new ServerBootstrap().group(group).channel(NioServerSocketChannel.class),
@@ -181,6 +181,7 @@ public final class OddApplication {
             case "local" -> echo(group, new ServerBootstrap().group(group).channel(LocalServerChannel.class),
                     new Bootstrap().group(group).channel(LocalChannel.class), new LocalAddress("odd"));
             case "by-hand" -> byHand(group);
+            case "one-loop" -> oneLoop(group);
             case "odd-registrations" -> oddRegistrations(group);
             case "class-of-channel" -> classOfChannel(group);
             case "handle" -> Own42.register(group);
@@ -271,6 +272,21 @@ public final class OddApplication {
         channel.writeAndFlush(Unpooled.copiedBuffer("odd", StandardCharsets.US_ASCII)).sync();
         System.out.println("answer " + answers.poll(SECONDS, TimeUnit.SECONDS));
         System.out.println(channel.getClass().getSimpleName() + " of the client");
+    }
+
+    /** As proxies have it: what goes out is on the loop of what has come in. */
+    private void oneLoop(EventLoopGroup group) throws Exception {
+        Channel listening = new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
+                .childHandler(new Echo()).bind(loopback()).sync().channel();
+        Channel first = new Bootstrap().group(group).channel(NioSocketChannel.class)
+                .handler(new ChannelInboundHandlerAdapter()).connect(listening.localAddress()).sync().channel();
+        Bootstrap outbound = new Bootstrap().group(first.eventLoop()).channel(OwnClient.class).handler(new Answer());
+        Channel channel = outbound.connect(listening.localAddress()).sync().channel();
+        channel.writeAndFlush(Unpooled.copiedBuffer("odd", StandardCharsets.US_ASCII)).sync();
+        System.out.println("answer " + answers.poll(SECONDS, TimeUnit.SECONDS));
+        outbound.handler(new ChannelInboundHandlerAdapter()).connect(listening.localAddress()).sync();
+        System.out.println(first.getClass().getSimpleName() + " and " + channel.getClass().getSimpleName()
+                + ", on one loop " + (first.eventLoop() == channel.eventLoop()));
     }
 
     /** By the promise of another channel, and with no loop. */

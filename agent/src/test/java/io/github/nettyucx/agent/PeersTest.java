@@ -118,11 +118,15 @@ class PeersTest {
         }
     }
 
-    /** Of properties that are read with the first channel; who has set them is to see that nobody is kept out. */
+    /** Whether it is read with the first channel or with a loop; who has set it is to see that nobody is kept out. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
             "secretFile | /missing/secret | .*/missing/secret",
-            "plainPeers | REFUSED | .*REFUSED"})
+            "plainPeers | REFUSED | .*REFUSED",
+            "registration | alway | .*alway",
+            "peerTimeoutSeconds | 40000 | 40000",
+            "plainGraceMillis | 0 | 0",
+            "waitStrategy | foo | .*foo"})
     void aWrongSettingIsToldByItsName(String property, String value, String said) throws Exception {
         try (ApplicationProcess server = application(true, "server", HOST)
                 .with("-Dio.github.nettyucx." + property + '=' + value).start()) {

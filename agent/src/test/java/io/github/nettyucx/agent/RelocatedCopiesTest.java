@@ -2,6 +2,7 @@
 package io.github.nettyucx.agent;
 
 import io.github.nettyucx.agent.weave.RelocatedJar;
+import org.example.application.ModularApplication;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -10,6 +11,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import java.io.IOException;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.attribute.ModuleAttribute;
+import java.lang.constant.ModuleDesc;
+import java.lang.reflect.AccessFlag;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,6 +26,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Copies of Netty under other package names, as libraries have them inside. */
@@ -36,14 +44,10 @@ class RelocatedCopiesTest {
 
     @BeforeAll
     static void relocate() throws Exception {
-        List<Path> jars = new ArrayList<>(ApplicationProcess.netty("4.1"));
-        jars.removeIf(jar -> jar.toString().contains("native"));
         // As in Apache Ratis, and as in DataStax's driver, where nothing is left of the name.
-        behindPrefix = RelocatedJar.make(directory.resolve("a.jar"), "com/example/thirdparty/io/netty", jars,
+        behindPrefix = RelocatedJar.make(directory.resolve("a.jar"), "com/example/thirdparty/io/netty", classesOf("4.1"),
                 EchoApplication.class, ApplicationTransport.class);
-        List<Path> others = new ArrayList<>(ApplicationProcess.netty("4.2"));
-        others.removeIf(jar -> jar.toString().contains("native"));
-        withoutIoNetty = RelocatedJar.make(directory.resolve("b.jar"), "org/example/shaded/netty", others,
+        withoutIoNetty = RelocatedJar.make(directory.resolve("b.jar"), "org/example/shaded/netty", classesOf("4.2"),
                 EchoApplication.class, ApplicationTransport.class);
     }
 
@@ -87,5 +91,70 @@ class RelocatedCopiesTest {
         assertOneBinding(log);
         // For each kind of links at most, and not for each copy.
         assertTrue(output.matches("(?s).*\\ncontexts [123]\\n.*"), output);
+    }
+
+    // ------------------------------------------------------------------------------------------- all in one jar
+
+    private static List<Path> classesOf(String netty) throws IOException {
+        List<Path> jars = new ArrayList<>(ApplicationProcess.netty(netty));
+        jars.removeIf(jar -> jar.toString().contains("native"));
+        return jars;
+    }
+
+    private static void add(Path jar, String name, byte[] bytes) throws IOException {
+        try (FileSystem inside = FileSystems.newFileSystem(jar)) {
+            Path file = inside.getPath(name);
+            if (file.getParent() != null) {
+                Files.createDirectories(file.getParent());
+            }
+            Files.write(file, bytes);
+        }
+    }
+
+    /** It has lost the file that tells the release, or has that of another artifact. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', nullValues = "none", value = {
+            "4.2-older | none | of an unknown release",
+            "4.2-older | netty-common.version=4.2.6 | 4.2.6",
+            "older | netty-codec-http2.version=4.1.99.Final, netty-a-tcnative.version=2.0.81.Final | 4.1.99.Final"})
+    void anOlderNettyInOneJarStaysAsItWas(String netty, String versions, String release) throws Exception {
+        Path jar = RelocatedJar.make(directory.resolve(release + ".jar"), "io/netty", classesOf(netty), EchoApplication.class,
+                ApplicationTransport.class);
+        if (versions != null) {
+            add(jar, "META-INF/io.netty.versions.properties", versions.replace(", ", "\n").getBytes());
+        }
+        String output = ApplicationProcess.of(EchoApplication.class, "NIO").on(List.of(jar)).withAgent("").run();
+        assertTrue(output.contains("\nclient NioSocketChannel on NioEventLoop\nechoed 200\n"), output);
+        assertTrue(output.contains("io.netty stays as it was: it is " + release + "; expected"), output);
+        assertFalse(output.contains("Error"), output);
+    }
+
+    /** Another artifact's file tells it as well. */
+    @Test
+    void aNettyInOneJarIsTakenOver() throws Exception {
+        Path jar = RelocatedJar.make(directory.resolve("one.jar"), "io/netty", classesOf("4.2"), EchoApplication.class,
+                ApplicationTransport.class);
+        add(jar, "META-INF/io.netty.versions.properties", "netty-common.version=4.2.17.Final".getBytes());
+        String output = ApplicationProcess.of(EchoApplication.class, "NIO_HANDLER").on(List.of(jar)).withAgent("report").run();
+        assertTaken(output, 1);
+        assertTrue(output.contains("\nclient UcxSocketChannel on TakenIoEventLoop\n"), output);
+    }
+
+    /** Which none but the module itself can use otherwise, and so not the agent's classes either. */
+    @ParameterizedTest
+    @CsvSource({"4.1, com/example/driver/netty", "4.2, io/netty"})
+    void aNettyInsideAModuleThatExportsNothingIsTakenOver(String netty, String root) throws Exception {
+        Path jar = RelocatedJar.make(directory.resolve("module-" + netty + ".jar"), root, classesOf(netty),
+                ModularApplication.class);
+        ModuleDesc name = ModuleDesc.of("org.example.driver");
+        add(jar, "module-info.class", ClassFile.of().buildModule(ModuleAttribute.of(name, module -> module
+                .requires(ModuleDesc.of("java.base"), List.of(AccessFlag.MANDATED), null)
+                .requires(ModuleDesc.of("java.logging"), List.of(), null)
+                .requires(ModuleDesc.of("jdk.unsupported"), List.of(), null))));
+        String output = ApplicationProcess.of("-m", name.name() + '/' + ModularApplication.class.getName())
+                .with("--module-path=" + jar).withAgent("report").run();
+        assertTrue(output.contains("module org.example.driver\n"), output);
+        assertTrue(output.contains("\nUcxSocketChannel has got word\n"), output);
+        assertFalse(output.contains("as it was"), output);
     }
 }

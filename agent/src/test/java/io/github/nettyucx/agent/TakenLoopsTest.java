@@ -77,6 +77,24 @@ class TakenLoopsTest {
         assertSays(run(netty, "full"), "queues 2, bound true, ended true");
     }
 
+    /** As Netty's own loops of NIO and of epoll do. */
+    @ParameterizedTest
+    @CsvSource({"4.1, TakenEventLoop", "4.2, TakenIoEventLoop"})
+    void aLoopCountsAndListsItsChannels(String netty, String loop) throws Exception {
+        String output = run(netty, "listed");
+        assertSays(output, loop + ", channels 1, listed true");
+        assertSays(output, "unregistered true, channels 0");
+    }
+
+    /** Compared with Netty's own. */
+    @ParameterizedTest
+    @ValueSource(strings = {"4.1", "4.2"})
+    void theEndOfALoopTellsOfTheErrorThatHasEndedIt(String netty) throws Exception {
+        String line = "ended true by java.lang.InternalError: broken";
+        assertSays(run(netty, "error"), line);
+        assertSays(ApplicationProcess.of(LoopApplication.class, "error").onNetty(netty).run(), line);
+    }
+
     /** Bootstraps of Netty count on it, and close what they have made. Who waits for the channel's end gets it. */
     @ParameterizedTest
     @ValueSource(strings = {"4.1", "4.2"})

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.agent.takeover;
 
-import io.github.nettyucx.io.UcxIoHandler;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoEventLoopGroup;
@@ -41,8 +40,7 @@ final class IoLoops {
                 Loops.requireUsualProvider(value(field, factory));
             }
         }
-        // One for each loop: a factory knows its handlers for as long as it lives.
-        return new TakenIoEventLoop((IoEventLoopGroup) group, executor, UcxIoHandler.newFactory(), settings, handler, maker);
+        return new TakenIoEventLoop((IoEventLoopGroup) group, executor, settings, handler, maker);
     }
 
     /** The factories are nested in the handlers' classes. */

@@ -104,13 +104,25 @@ final class LoopBeside {
         return bothEnded;
     }
 
-    /** The other one has ended, perhaps without having been told to. */
-    void otherHasEnded() {
+    /**
+     * The other one has ended, perhaps without having been told to.
+     *
+     * @param end its end, which Netty fails with the error that has ended the loop, if one has
+     */
+    void otherHasEnded(Future<?> end) {
         EventLoop ended = endWithOther();
         if (ended == null) {
+            tell(end);
+        } else {
+            ended.terminationFuture().addListener(own -> tell(end.isSuccess() ? own : end));
+        }
+    }
+
+    private void tell(Future<?> end) {
+        if (end.isSuccess()) {
             bothEnded.setSuccess(null);
         } else {
-            ended.terminationFuture().addListener(end -> bothEnded.setSuccess(null));
+            bothEnded.setFailure(end.cause());
         }
     }
 

@@ -2,6 +2,7 @@
 package io.github.nettyucx.agent.takeover;
 
 import io.github.nettyucx.agent.hook.Beside;
+import io.github.nettyucx.agent.weave.NettyCopy;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.ThreadPerTaskExecutor;
@@ -17,7 +18,7 @@ final class Loops {
 
     private static final String NEW_CHILD = "newChild";
     /** What a group's own method is called since the agent has taken it over. */
-    private static final String ORIGINAL = NEW_CHILD + "$netty";
+    private static final String ORIGINAL = NEW_CHILD + NettyCopy.ORIGINAL;
 
     private final String root;
     private final boolean hasIoHandlers;
@@ -28,6 +29,11 @@ final class Loops {
     Loops(String root) {
         this.root = root;
         hasIoHandlers = hasIoHandlers(root);
+    }
+
+    /** Whether this is Netty 4.2. */
+    boolean hasIoHandlers() {
+        return hasIoHandlers;
     }
 
     /** @throws LeftAsItWas if the group is to have its own */
@@ -82,8 +88,9 @@ final class Loops {
         }
     }
 
+    /** The JDK's own: another one may have been set for the whole JVM. */
     static void requireUsualProvider(SelectorProvider provider) throws LeftAsItWas {
-        if (provider != SelectorProvider.provider()) {
+        if (provider != SelectorProvider.provider() || provider.getClass().getModule() != Object.class.getModule()) {
             throw new LeftAsItWas("a group whose selectors are of " + provider.getClass().getName());
         }
     }

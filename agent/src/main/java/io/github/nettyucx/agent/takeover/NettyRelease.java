@@ -2,6 +2,7 @@
 package io.github.nettyucx.agent.takeover;
 
 import io.github.nettyucx.agent.weave.NettyCopy;
+import io.netty.channel.IoHandle;
 import io.netty.channel.SingleThreadEventLoop;
 
 import java.io.IOException;
@@ -11,6 +12,7 @@ import java.net.URLConnection;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.Properties;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -23,19 +25,28 @@ final class NettyRelease {
     /** From here on handles are told of their registration, and the loop asks whether it is to tell its active time. */
     private static final int PATCH_OF_2 = 7;
 
-    private static final Pattern RELEASE = Pattern.compile("(\\d+)\\.(\\d+)\\.(\\d+)\\D.*");
+    private static final Pattern RELEASE = Pattern.compile("(\\d+)\\.(\\d+)\\.(\\d+)(?:\\D.*)?");
     /** Which copies under other names may still have in the names of their files. */
     private static final String NETTY = "io.netty";
+    /** Keys of the file that tells the release: of the artifact that has channels, and of any. */
+    private static final String OF_TRANSPORT = "netty-transport.version";
+    private static final String OF_ANY = "netty-";
+    private static final String VERSION = ".version";
     /** What the transport's loops override. The file that tells the release may be missing. */
     private static final String TELLTALE = "registeredChannelsIterator";
+    /** What they call of Netty 4.2's handles. */
+    private static final String TELLTALE_OF_HANDLES = "registered";
 
     private NettyRelease() {
     }
 
-    /** @return {@code null} if there is none */
-    static String reasonToLeave(NettyCopy copy) {
+    /**
+     * @param hasIoHandlers whether it is Netty 4.2, by its classes
+     * @return {@code null} if there is none
+     */
+    static String reasonToLeave(NettyCopy copy, boolean hasIoHandlers) {
         String version = version(copy);
-        if (!hasWhatLoopsNeed()) {
+        if (!hasWhatLoopsNeed() || hasIoHandlers && !hasWhatHandlesNeed()) {
             return tooOld(version == null ? "of an unknown release" : version);
         }
         Matcher matcher = RELEASE.matcher(version == null ? "" : version);
@@ -61,8 +72,8 @@ final class NettyRelease {
     }
 
     /**
-     * Of the artifact that has channels. {@code null} if unknown. Netty's {@code Version} would read the files of all
-     * artifacts, and the dates in them, for which a JVM that has just started makes locales and time zones ready first.
+     * {@code null} if unknown. Netty's {@code Version} would read the files of all artifacts, and the dates in them, for which
+     * a JVM that has just started makes locales and time zones ready first.
      */
     private static String version(NettyCopy copy) {
         String name = copy.rootPackage().replace('.', '/') + "/channel/Channel.class";
@@ -104,12 +115,36 @@ final class NettyRelease {
         try (InputStream in = connection.getInputStream()) {
             properties.load(in);
         }
-        return properties.getProperty("netty-transport.version");
+        String ofTransport = properties.getProperty(OF_TRANSPORT);
+        return ofTransport != null ? ofTransport : versionOfAnother(properties);
+    }
+
+    /**
+     * Of a library that has all of Netty in its own jar the file is that of one artifact, whichever has been put in last. All
+     * have one version, but for those that count for themselves, as OpenSSL's.
+     */
+    private static String versionOfAnother(Properties properties) {
+        for (String key : new TreeSet<>(properties.stringPropertyNames())) {
+            String version = properties.getProperty(key);
+            if (key.startsWith(OF_ANY) && key.endsWith(VERSION) && version.startsWith(MAJOR + ".")) {
+                return version;
+            }
+        }
+        return null;
     }
 
     private static boolean hasWhatLoopsNeed() {
+        return has(SingleThreadEventLoop.class, TELLTALE);
+    }
+
+    /** Apart: other Nettys have no such class. */
+    private static boolean hasWhatHandlesNeed() {
+        return has(IoHandle.class, TELLTALE_OF_HANDLES);
+    }
+
+    private static boolean has(Class<?> type, String method) {
         try {
-            SingleThreadEventLoop.class.getMethod(TELLTALE);
+            type.getMethod(method);
             return true;
         } catch (NoSuchMethodException | LinkageError e) {
             return false;

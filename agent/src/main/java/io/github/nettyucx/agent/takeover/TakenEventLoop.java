@@ -19,7 +19,7 @@ final class TakenEventLoop extends UcxEventLoop implements Beside {
     TakenEventLoop(EventLoopGroup parent, Executor executor, LoopSettings settings, LoopBeside.Maker maker) {
         super(parent, executor, UcxWaitStrategy.byDefault(), settings.rejected(), settings.tasks(), settings.tailTasks());
         beside = new LoopBeside(this, maker);
-        super.terminationFuture().addListener(ended -> beside.otherHasEnded());
+        super.terminationFuture().addListener(beside::otherHasEnded);
     }
 
     @Override

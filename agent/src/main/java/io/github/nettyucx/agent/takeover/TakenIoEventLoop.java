@@ -2,6 +2,8 @@
 package io.github.nettyucx.agent.takeover;
 
 import io.github.nettyucx.agent.hook.Beside;
+import io.github.nettyucx.io.UcxIoHandler;
+import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopTaskQueueFactory;
 import io.netty.channel.IoEventLoopGroup;
@@ -9,8 +11,10 @@ import io.netty.channel.IoHandler;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.SingleThreadIoEventLoop;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.ThreadAwareExecutor;
 import io.netty.util.internal.PlatformDependent;
 
+import java.util.Iterator;
 import java.util.Queue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -18,16 +22,36 @@ import java.util.concurrent.TimeUnit;
 /** A loop of Netty 4.2's that the transport drives, in a group that was to be driven by a handler of Netty's. */
 final class TakenIoEventLoop extends SingleThreadIoEventLoop implements Beside {
 
+    /** Knows the handler, which the superclass has it make. */
+    private static final class Handlers implements IoHandlerFactory {
+
+        private UcxIoHandler made;
+
+        @Override
+        public IoHandler newHandler(ThreadAwareExecutor executor) {
+            // One for each loop: a factory knows its handlers for as long as it lives.
+            made = UcxIoHandler.newFactory().newHandler(executor);
+            return made;
+        }
+    }
+
+    private final UcxIoHandler handler;
     private final LoopBeside beside;
     /** The kind of handler that the application has asked for. */
     private final Class<?> wanted;
 
-    TakenIoEventLoop(IoEventLoopGroup parent, Executor executor, IoHandlerFactory transport, LoopSettings settings,
-                     Class<?> wanted, LoopBeside.Maker maker) {
-        super(parent, executor, transport, queue(settings.tasks()), queue(settings.tailTasks()), settings.rejected());
+    TakenIoEventLoop(IoEventLoopGroup parent, Executor executor, LoopSettings settings, Class<?> wanted,
+                     LoopBeside.Maker maker) {
+        this(parent, executor, new Handlers(), settings, wanted, maker);
+    }
+
+    private TakenIoEventLoop(IoEventLoopGroup parent, Executor executor, Handlers handlers, LoopSettings settings,
+                             Class<?> wanted, LoopBeside.Maker maker) {
+        super(parent, executor, handlers, queue(settings.tasks()), queue(settings.tailTasks()), settings.rejected());
         this.wanted = wanted;
+        handler = handlers.made;
         beside = new LoopBeside(this, maker);
-        super.terminationFuture().addListener(ended -> beside.otherHasEnded());
+        super.terminationFuture().addListener(beside::otherHasEnded);
     }
 
     /** Netty's own, if the group has been given none. */
@@ -42,6 +66,18 @@ final class TakenIoEventLoop extends SingleThreadIoEventLoop implements Beside {
     @Override
     public EventLoop loopBeside() {
         return beside.get();
+    }
+
+    /** Netty's own loops of NIO and of epoll tell this as well. */
+    @Override
+    public int registeredChannels() {
+        return handler.channelCount();
+    }
+
+    @Override
+    public Iterator<Channel> registeredChannelsIterator() {
+        assert inEventLoop();
+        return handler.channels().iterator();
     }
 
     /** Applications choose their channels' classes by it, which the agent then replaces. */

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.agent.takeover;
 
+import io.github.nettyucx.agent.hook.Beside;
 import io.github.nettyucx.agent.hook.Hooks;
 import io.github.nettyucx.agent.weave.NettyCopy;
 import io.github.nettyucx.channel.ConnectionObserver;
+import io.github.nettyucx.channel.IoDriver;
 import io.github.nettyucx.channel.Ucx;
 import io.github.nettyucx.channel.UcxSocketChannel;
+import io.github.nettyucx.channel.UcxWaitStrategy;
 import io.netty.bootstrap.AbstractBootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -15,6 +18,7 @@ import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.util.Collections;
+import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -35,9 +39,8 @@ public final class Takeover extends Hooks {
     /** What has been said to be left as it was: once each. */
     private final Set<String> told = ConcurrentHashMap.newKeySet();
     private final Set<Object> leftGroups = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
-    /** Of bootstraps, and left as they were; until they are registered. */
-    private final Set<Object> ofBootstraps =
-            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+    /** Of bootstraps, and left as they were, until they are registered: whether one loop of the transport's was named for them. */
+    private final Map<Object, Boolean> ofBootstraps = Collections.synchronizedMap(new WeakHashMap<>());
 
     /** Called by its name, by the agent. */
     public Takeover(NettyCopy copy) {
@@ -66,7 +69,7 @@ public final class Takeover extends Hooks {
         if (!copy.registersByHook()) {
             return "its classes had been loaded before the agent saw them";
         }
-        String tooOld = NettyRelease.reasonToLeave(copy);
+        String tooOld = NettyRelease.reasonToLeave(copy, loops.hasIoHandlers());
         if (tooOld != null) {
             return tooOld;
         }
@@ -78,9 +81,11 @@ public final class Takeover extends Hooks {
         return Ucx.isAvailable() ? null : "there is no UCX: " + firstLine(Ucx.unavailabilityCause());
     }
 
-    /** The settings are looked at with the first channel; better now, and told by their names. */
+    /** The settings are looked at with the first loop and the first channel; better now, and told by their names. */
     private static String wrongSetting() {
         try {
+            UcxWaitStrategy.byDefault();
+            IoDriver.checkSettings();
             new UcxSocketChannel().unsafe().closeForcibly();
             return null;
         } catch (Throwable t) {
@@ -133,20 +138,30 @@ public final class Takeover extends Hooks {
         } catch (LeftAsItWas e) {
             left(e.getMessage());
             if (bootstrap instanceof ServerBootstrap server) {
-                warnOfOtherLoops(made, server.config().childGroup().getClass().getName());
+                warnOfOtherLoops(made, server.config().childGroup());
             }
         } catch (Throwable t) {
             failed("a channel of the class " + made.getClass().getName(), t);
         }
         // Why has been told, of it or of its group.
-        ofBootstraps.add(made);
+        ofBootstraps.put(made, namesOneLoop(bootstrap));
         return made;
+    }
+
+    /** And not a group: such as that of another channel, whose thread the application counts on then. */
+    private static boolean namesOneLoop(AbstractBootstrap<?, ?> bootstrap) {
+        return bootstrap.config().group() instanceof Beside
+                || bootstrap instanceof ServerBootstrap server && server.config().childGroup() instanceof Beside;
     }
 
     /** Children of a server are as their server is. */
     @Override
     protected void beside(Object registered) {
-        if (ofBootstraps.remove(registered) || registered instanceof Channel channel && channel.parent() != null) {
+        Boolean ofOneLoop = ofBootstraps.remove(registered);
+        if (ofOneLoop != null && ofOneLoop) {
+            warnOfOtherThread(registered.getClass().getName());
+        }
+        if (ofOneLoop != null || registered instanceof Channel channel && channel.parent() != null) {
             return;
         }
         left((registered instanceof Channel ? "channels of the class " : "handles of the class ")
@@ -170,10 +185,19 @@ public final class Takeover extends Hooks {
      * Who has a group of its own may know its loops one by one, and look up by a connection's loop what is to serve it. There it
      * does not find the one beside.
      */
-    private void warnOfOtherLoops(Channel server, String group) {
-        if (!group.startsWith(copy.rootPackage() + '.') && isNew(group)) {
+    private void warnOfOtherLoops(Channel server, EventLoopGroup children) {
+        String group = children.getClass().getName();
+        if (!(children instanceof Beside) && !group.startsWith(copy.rootPackage() + '.') && isNew(group)) {
             logger.warn("Connections of {} are on other loops than those of the group {} (said once). An application that looks"
                     + " them up by channel.eventLoop() needs -Dio.github.nettyucx.agent=off.", server.getClass().getName(), group);
+        }
+    }
+
+    /** Who puts two channels on one loop, as proxies do, may have them share what is not safe for two threads. */
+    private void warnOfOtherThread(String channel) {
+        if (isNew("thread of " + channel)) {
+            logger.warn("{} is on another thread than the channels of the event loop that its bootstrap names (said once). An"
+                    + " application that counts on one thread for both needs -Dio.github.nettyucx.agent=off.", channel);
         }
     }
 

@@ -6,6 +6,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Method;
 import java.security.ProtectionDomain;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
@@ -48,6 +49,25 @@ final class ClassDefiner {
     void letRead(Module module, Module other) {
         if (!module.canRead(other)) {
             instrumentation.redefineModule(module, Set.of(other), Map.of(), Map.of(), Set.of(), Map.of());
+        }
+    }
+
+    /**
+     * The other way round: gives another module the right to use a package's public classes, and those of the packages below
+     * it. A library that has Netty inside, and is a module, keeps them to itself.
+     */
+    void export(Module module, String root, Module other) {
+        if (!module.isNamed()) {
+            return;
+        }
+        Map<String, Set<Module>> kept = new HashMap<>();
+        for (String each : module.getPackages()) {
+            if ((each.equals(root) || each.startsWith(root + '.')) && !module.isExported(each, other)) {
+                kept.put(each, Set.of(other));
+            }
+        }
+        if (!kept.isEmpty()) {
+            instrumentation.redefineModule(module, Set.of(), kept, Map.of(), Set.of(), Map.of());
         }
     }
 

@@ -15,6 +15,9 @@ import java.util.function.Supplier;
  */
 public final class NettyCopy implements Supplier<Object> {
 
+    /** Follows the names of methods that were taken over. */
+    public static final String ORIGINAL = "$netty";
+
     private static final String HOOK_PACKAGE = "io.github.nettyucx.agent.hook.";
     private static final String TAKEOVER = "io.github.nettyucx.agent.takeover.Takeover";
 
@@ -91,6 +94,7 @@ public final class NettyCopy implements Supplier<Object> {
             // What groups have been given, and the JDK's channels, are private there.
             Module netty = Class.forName(rootPackage() + ".channel.Channel", false, loader).getModule();
             definer.open(netty, rootPackage() + ".channel.nio", transport.getUnnamedModule());
+            definer.export(netty, rootPackage(), transport.getUnnamedModule());
             return transport.loadClass(TAKEOVER).getConstructor(NettyCopy.class).newInstance(this);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e.getCause() == null ? e : e.getCause());

@@ -40,6 +40,7 @@ final class Weaver implements ClassFileTransformer {
             byte[] woven = copy == null ? null : copy.weaving().weave(kind, bytes);
             if (woven != null) {
                 definer.letRead(module, copy.loader().getUnnamedModule());
+                definer.export(module, copy.rootPackage(), copy.loader().getUnnamedModule());
                 copy.hasWoven(kind);
             }
             return woven;

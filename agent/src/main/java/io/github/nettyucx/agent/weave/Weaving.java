@@ -25,9 +25,6 @@ import java.util.function.Predicate;
  */
 final class Weaving {
 
-    /** Follows the names of methods that were taken over. */
-    static final String ORIGINAL = "$netty";
-
     private static final String NEW_CHILD = "newChild";
     private static final String REGISTER = "register";
     private static final ClassDesc ITERABLE = ClassDesc.of("java.lang.Iterable");
@@ -279,7 +276,7 @@ final class Weaving {
             Consumer<CodeBuilder> asking = code -> body.write(code, method);
             // Public, for who makes the loop that was left out.
             int flags = ClassFile.ACC_PUBLIC | ClassFile.ACC_SYNTHETIC;
-            builder.withMethod(method.methodName().stringValue() + ORIGINAL, method.methodTypeSymbol(), flags,
+            builder.withMethod(method.methodName().stringValue() + NettyCopy.ORIGINAL, method.methodTypeSymbol(), flags,
                     original -> method.forEach(part -> {
                         if (!(part instanceof AccessFlags)) {
                             original.with(part);
@@ -291,7 +288,7 @@ final class Weaving {
     }
 
     private static void callOriginal(ClassModel model, CodeBuilder code, MethodModel method) {
-        code.invokevirtual(model.thisClass().asSymbol(), method.methodName().stringValue() + ORIGINAL,
+        code.invokevirtual(model.thisClass().asSymbol(), method.methodName().stringValue() + NettyCopy.ORIGINAL,
                 method.methodTypeSymbol());
     }
 }
