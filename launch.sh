@@ -16,6 +16,22 @@ fail() {
   exit "${2:-1}"
 }
 
+# Adds to jvm_options those of the arguments that come first and are for the JVM. Sets taken to how many these are.
+take_jvm_options() {
+  taken=0
+  while (($# > 0)); do
+    case $1 in
+      -D* | -X* | -agentlib:* | -agentpath:* | -javaagent:* | --add-* | --enable-*) ;;
+      -ea | -ea:* | -enableassertions* | -da | -da:* | -disableassertions*) ;;
+      -esa | -enablesystemassertions | -dsa | -disablesystemassertions | -verbose | -verbose:*) ;;
+      *) return 0 ;;
+    esac
+    jvm_options+=("$1")
+    taken=$((taken + 1))
+    shift
+  done
+}
+
 # --- Java ---
 
 # The feature version of the Java installation in directory $1, or nothing.

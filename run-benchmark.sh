@@ -53,10 +53,8 @@ build_applications() {
 }
 
 jvm_options=("-Dio.github.nettyucx.benchmark.ucx=$ROOT/transport-ucx-native/target/ucx/1.22.0/libucx")
-while [[ ${1:-} == -[DXa]* || ${1:-} == --add-* ]]; do
-  jvm_options+=("$1")
-  shift
-done
+take_jvm_options "$@"
+shift "$taken"
 if [[ ${1:-} == jmh ]]; then
   shift
   run_java org.openjdk.jmh.Main "$@"

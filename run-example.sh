@@ -53,10 +53,8 @@ find_example() {
 }
 
 jvm_options=()
-while [[ ${1:-} == -[DXa]* || ${1:-} == --add-* ]]; do
-  jvm_options+=("$1")
-  shift
-done
+take_jvm_options "$@"
+shift "$taken"
 name=${1:-}
 case $name in
   '')

@@ -3,6 +3,7 @@ package io.github.nettyucx.examples;
 
 import java.io.PrintStream;
 import java.util.Locale;
+import java.util.function.LongSupplier;
 
 /** Is told how far a measurement has come; called by one thread. */
 public interface Progress {
@@ -43,7 +44,7 @@ public interface Progress {
         if (console == null || !console.isTerminal()) {
             return SILENT;
         }
-        var line = new OneLine(System.err);
+        var line = new OneLine(System.err, System::nanoTime);
         Runtime.getRuntime().addShutdownHook(new Thread(line::interrupted, "end-progress"));
         return line;
     }
@@ -53,13 +54,18 @@ public interface Progress {
         private static final int BAR = 24;
 
         private final PrintStream out;
+        private final LongSupplier clock;
         private String what = "";
         private double startFraction;
         private long startTime;
         private volatile int width;
 
-        OneLine(PrintStream out) {
+        /**
+         * @param clock as {@link System#nanoTime}
+         */
+        OneLine(PrintStream out, LongSupplier clock) {
             this.out = out;
+            this.clock = clock;
         }
 
         @Override
@@ -75,9 +81,9 @@ public interface Progress {
             if (startFraction == 0) {
                 // The time until now went into processes and connections, and tells nothing about the time to come.
                 startFraction = done;
-                startTime = System.nanoTime();
+                startTime = clock.getAsLong();
             }
-            var seconds = (System.nanoTime() - startTime) / 1e9;
+            var seconds = (clock.getAsLong() - startTime) / 1e9;
             var gained = done - startFraction;
             show(render(done, gained > 0 ? seconds * (1 - done) / gained : Double.NaN));
         }

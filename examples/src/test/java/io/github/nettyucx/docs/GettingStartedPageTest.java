@@ -8,8 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.InputStreamReader;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,6 +35,7 @@ class GettingStartedPageTest {
     private static final Pattern OUTPUT = Pattern.compile("The client prints\n\n```\n(.*?)```", Pattern.DOTALL);
     private static final String CLASS_PATH = "'target/classes:target/dependency/*'";
     private static final String PORT = "4711";
+    private static final Pattern LISTENING = Pattern.compile("listening on .*:(\\d+)");
 
     private static String page() throws Exception {
         return Files.readString(ROOT.resolve("docs/getting-started.md"));
@@ -50,19 +49,9 @@ class GettingStartedPageTest {
 
     @Test
     void theProgramSaysHello(@TempDir Path directory) throws Exception {
-        var port = freePort();
-        var sources = new ArrayList<String>();
-        for (var file : files().entrySet()) {
-            if (file.getKey().endsWith(".java")) {
-                var path = directory.resolve(file.getKey());
-                Files.createDirectories(path.getParent());
-                Files.writeString(path, file.getValue().replace(PORT, port));
-                sources.add(path.toString());
-            }
-        }
-        assertEquals(2, sources.size());
-        compile(directory, sources);
-
+        assertEquals(2, files().keySet().stream().filter(name -> name.endsWith(".java")).count());
+        // The system chooses the port: that of the page may not be free.
+        compile(directory, "HelloServer", "0");
         var commands = COMMAND.matcher(page()).results().map(found -> found.group()).toList();
         assertEquals(2, commands.size());
         var server = start(directory, commands.get(0));
@@ -70,7 +59,9 @@ class GettingStartedPageTest {
             var listening = new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8))
                     .readLine();
             assertNotNull(listening, "the server ended");
-            assertTrue(listening.startsWith("listening on ") && listening.endsWith(port), listening);
+            var address = LISTENING.matcher(listening);
+            assertTrue(address.matches(), listening);
+            compile(directory, "HelloClient", address.group(1));
             var client = start(directory, commands.get(1));
             var printed = new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             assertTrue(client.waitFor(60, TimeUnit.SECONDS));
@@ -107,12 +98,19 @@ class GettingStartedPageTest {
         }
     }
 
-    private static void compile(Path directory, List<String> sources) throws Exception {
+    /** A class of the page, with another port than it has there. */
+    private static void compile(Path directory, String name, String port) throws Exception {
+        var file = "src/main/java/hello/" + name + ".java";
+        var source = files().get(file);
+        assertTrue(source != null && source.contains(PORT), file);
+        var path = directory.resolve(file);
+        Files.createDirectories(path.getParent());
+        Files.writeString(path, source.replace(PORT, port));
         var classes = directory.resolve("target/classes");
         Files.createDirectories(classes);
         var arguments = new ArrayList<>(List.of("-Xlint:all", "-Werror", "-proc:none", "--release", "25",
                 "-cp", System.getProperty("java.class.path"), "-d", classes.toString()));
-        arguments.addAll(sources);
+        arguments.add(path.toString());
         assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, arguments.toArray(String[]::new)));
     }
 
@@ -125,12 +123,6 @@ class GettingStartedPageTest {
         builder.environment().merge("PATH", Path.of(System.getProperty("java.home"), "bin").toString(),
                 (others, own) -> own + ":" + others);
         return builder.start();
-    }
-
-    private static String freePort() throws Exception {
-        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return Integer.toString(socket.getLocalPort());
-        }
     }
 
     private static Document parse(String xml) throws Exception {

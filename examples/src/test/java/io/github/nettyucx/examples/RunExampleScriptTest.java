@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The script that starts the examples, as far as it does not build. */
 class RunExampleScriptTest {
@@ -37,6 +39,14 @@ class RunExampleScriptTest {
         var text = run(2, "pong");
         assertTrue(text.startsWith("run-example.sh: there is no example named 'pong'."), text);
         assertListed(text);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-Dx=y", "-Xmx1g", "-XX:+UseSerialGC", "-javaagent:x", "-javaagent:x=report", "-agentlib:x",
+            "-ea", "-ea:x", "-enableassertions", "-da", "-esa", "-verbose:gc", "--add-opens=x", "--enable-preview"})
+    void takesOptionsOfTheJvmInFrontOfTheName(String option) throws Exception {
+        var text = run(2, option, "-Da=b", "pong");
+        assertTrue(text.startsWith("run-example.sh: there is no example named 'pong'."), text);
     }
 
     @Test

@@ -16,6 +16,7 @@ import io.github.nettyucx.examples.log.storage.Records;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
@@ -30,6 +31,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** Three brokers on this host choose their leader, which is killed while records are produced, and comes back. */
 final class ClusterDemo implements AutoCloseable {
@@ -59,25 +61,36 @@ final class ClusterDemo implements AutoCloseable {
     /** @param directory for the brokers' files */
     ClusterDemo(Path directory) {
         this.directory = directory;
-        nodes = freePorts().stream().map(ports -> {
-            addresses.add(new HostAndPort("127.0.0.1", ports[0]));
-            return addresses.getLast() + "/" + ports[1];
+        var ports = freePorts(2 * BROKERS);
+        nodes = IntStream.range(0, BROKERS).mapToObj(i -> {
+            addresses.add(new HostAndPort("127.0.0.1", ports.get(2 * i)));
+            return addresses.getLast() + "/" + ports.get(2 * i + 1);
         }).collect(Collectors.joining(","));
         leader = new LeaderConnection(TransportKind.UCX, addresses, PATIENCE);
     }
 
-    private static List<int[]> freePorts() {
-        var pairs = new ArrayList<int[]>();
-        while (pairs.size() < BROKERS) {
-            var port = ThreadLocalRandom.current().nextInt(FIRST_PORT, BEHIND_LAST_PORT);
-            try (var _ = new ServerSocket(port, 1, InetAddress.getLoopbackAddress());
-                    var _ = new ServerSocket(port + 1, 1, InetAddress.getLoopbackAddress())) {
-                pairs.add(new int[] {port, port + 1});
-            } catch (IOException e) {
-                // Somebody has one of them: others.
+    /** All of them are held until the last one has been found, so that none comes twice. */
+    private static List<Integer> freePorts(int count) {
+        var held = new ArrayList<ServerSocket>();
+        try {
+            while (held.size() < count) {
+                var port = ThreadLocalRandom.current().nextInt(FIRST_PORT, BEHIND_LAST_PORT);
+                try {
+                    held.add(new ServerSocket(port, 1, InetAddress.getLoopbackAddress()));
+                } catch (IOException e) {
+                    // Somebody has it: another one.
+                }
+            }
+            return held.stream().map(ServerSocket::getLocalPort).toList();
+        } finally {
+            for (var each : held) {
+                try {
+                    each.close();
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
             }
         }
-        return pairs;
     }
 
     /** @param seconds for which records are produced before the leader is killed, without it, and when it is back */

@@ -7,9 +7,9 @@ import io.github.nettyucx.examples.ExampleFailure;
 import io.github.nettyucx.examples.ExampleRunner;
 import io.github.nettyucx.examples.TextTable;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -32,6 +32,8 @@ public final class Transparent extends ExampleCommand {
     /** Netty's server says so when a client has come and sent something. */
     private static final String TALKING = " READ COMPLETE";
     private static final String LISTENING = " ACTIVE";
+    /** At the end of the server's address. */
+    private static final Pattern PORT = Pattern.compile(":(\\d+)] ACTIVE");
     private static final String HELLO = "Hello World";
     private static final int MAX_SECONDS = 3600;
 
@@ -66,16 +68,24 @@ public final class Transparent extends ExampleCommand {
         return 0;
     }
 
-    private static int freePort() throws IOException {
-        try (var probe = new ServerSocket(0)) {
-            return probe.getLocalPort();
+    /** A server on a port that the system has chosen. */
+    private static UnmodifiedProcess serve(String name, boolean agent) {
+        return UnmodifiedProcess.start(name, agent, 0);
+    }
+
+    /** Of a server, when it listens. */
+    private static int awaitPort(UnmodifiedProcess server) throws InterruptedException {
+        var line = server.await(LISTENING);
+        var port = PORT.matcher(line);
+        if (!port.find()) {
+            throw new ExampleFailure("Netty's server does not say its port: " + line);
         }
+        return Integer.parseInt(port.group(1));
     }
 
     private Echoed echo(boolean agent) throws Exception {
-        var port = freePort();
-        try (var server = UnmodifiedProcess.start("echo.EchoServer", agent, port)) {
-            server.await(LISTENING);
+        try (var server = serve("echo.EchoServer", agent)) {
+            var port = awaitPort(server);
             try (var client = UnmodifiedProcess.start("echo.EchoClient", agent, port)) {
                 server.await(TALKING);
                 var before = client.bytesRead();
@@ -116,10 +126,8 @@ public final class Transparent extends ExampleCommand {
 
     /** @return a row: the server, the client, its answer, and the lane */
     private static List<String> http(boolean agent, Client client) throws Exception {
-        var port = freePort();
-        try (var server = UnmodifiedProcess.start("http.helloworld.HttpHelloWorldServer", agent, port)) {
-            server.await(LISTENING);
-            var url = "http://127.0.0.1:" + port + "/";
+        try (var server = serve("http.helloworld.HttpHelloWorldServer", agent)) {
+            var url = "http://127.0.0.1:" + awaitPort(server) + "/";
             var output = client == Client.CURL ? curl(url) : snoop(client == Client.WITH, url);
             var lane = agent ? LaneReport.of(server.end()).onlyRow().lane()
                     : client == Client.WITH ? LaneReport.of(output).onlyRow().lane() : "tcp";

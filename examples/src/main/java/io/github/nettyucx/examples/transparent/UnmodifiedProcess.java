@@ -57,6 +57,8 @@ final class UnmodifiedProcess implements AutoCloseable {
         command.addAll(List.of(options));
         if (agent) {
             command.add("-javaagent:" + agentJar() + "=report");
+            // A client may be slow to speak on a machine that is busy, and be taken for one that waits for the server.
+            command.add("-Dio.github.nettyucx.plainGraceMillis=3000");
         }
         command.addAll(List.of("-cp", netty(), PACKAGE + name));
         try {
@@ -80,8 +82,8 @@ final class UnmodifiedProcess implements AutoCloseable {
                 .filter(entry -> entry.contains("/io/netty/")).collect(Collectors.joining(File.pathSeparator));
     }
 
-    /** Until it has printed a line with that. */
-    void await(String part) throws InterruptedException {
+    /** Until it has printed a line with that. @return the line */
+    String await(String part) throws InterruptedException {
         while (true) {
             var line = lines.poll(SECONDS, TimeUnit.SECONDS);
             if (line == null || line.isEmpty()) {
@@ -89,7 +91,7 @@ final class UnmodifiedProcess implements AutoCloseable {
                         + ", without '" + part + "'; this is what it has said:\n" + output);
             }
             if (line.get().contains(part)) {
-                return;
+                return line.get();
             }
         }
     }

@@ -7,6 +7,7 @@ import io.github.nettyucx.examples.Explanation;
 import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.log.cluster.ClusterState.RejectedException;
 import io.github.nettyucx.examples.log.protocol.ErrorCode;
+import io.github.nettyucx.examples.log.protocol.GatheredWrites;
 import io.github.nettyucx.examples.log.protocol.Message.Access;
 import io.github.nettyucx.examples.log.protocol.Message.Adopt;
 import io.github.nettyucx.examples.log.protocol.Message.AskStatistics;
@@ -37,7 +38,7 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
     /** {@code null} for a broker that is by itself. */
     private final Leadership leadership;
     private ChannelHandlerContext context;
-    private boolean flushing;
+    private GatheredWrites writes;
 
     BrokerHandler(Topics topics, Leadership leadership) {
         this.topics = topics;
@@ -47,6 +48,7 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
     @Override
     public void handlerAdded(ChannelHandlerContext added) {
         context = added;
+        writes = new GatheredWrites(added);
         if (leadership != null) {
             leadership.opened(this);
         }
@@ -58,25 +60,10 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
     public void send(Message message) {
         if (!context.channel().isActive()) {
             // It has gone, and nobody waits for an answer.
-            release(message);
+            message.release();
             return;
         }
-        context.write(message, context.voidPromise());
-        if (!flushing) {
-            flushing = true;
-            context.executor().execute(() -> {
-                flushing = false;
-                context.flush();
-            });
-        }
-    }
-
-    private static void release(Message message) {
-        switch (message) {
-            case Produce m -> m.records().release();
-            case Message.Fetched m -> m.records().release();
-            default -> { }
-        }
+        writes.add(message);
     }
 
     @Override
@@ -113,7 +100,7 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
 
     /** The broker does not lead, and this is no leader's connection. */
     private void refuse(Message message) {
-        release(message);
+        message.release();
         var request = switch (message) {
             case Produce m -> m.request();
             case Fetch m -> m.request();
@@ -156,7 +143,7 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
         switch (message) {
             case Produce m -> {
                 if (topics.partition(m.partition()) == null) {
-                    release(m);
+                    m.release();
                 }
                 withPartition(m.request(), m.partition(), partition -> partition.produce(this, m.request(), m.records()));
             }
@@ -176,7 +163,7 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
             }
             case OpenTopic m -> openTopic(m);
             default -> {
-                release(message);
+                message.release();
                 fail(Message.UNASKED, ErrorCode.BAD_REQUEST, "the broker answers requests, and got "
                         + message.getClass().getSimpleName());
             }

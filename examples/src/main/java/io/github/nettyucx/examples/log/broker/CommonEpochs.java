@@ -10,6 +10,10 @@ import java.util.concurrent.ExecutionException;
 /**
  * The agreement of a leader that was chosen: a follower cuts off what it has and the leader has not, by the epochs of the
  * records. Nobody was told that it is there.
+ * <p>
+ * Records themselves are not compared: an epoch has one leader, and nobody else is to write at a follower. One that has
+ * others within the same epoch, and not beyond the leader's end, is taken as it is. A {@link Replica} that is told another
+ * offset than its own says so, and the follower comes here again.
  *
  * @param loop the leader's
  */

@@ -83,8 +83,20 @@ final class Fetches {
             }
             peer.send(new Fetched(fetch.request(), end, read(segment, fetch.offset(), watermark.committedSize(segment),
                     fetch.maxBytes())));
-        } catch (IOException e) {
-            peer.fail(fetch.request(), ErrorCode.OUT_OF_RANGE, Explanation.of(e));
+        } catch (IOException | RuntimeException e) {
+            refuse(peer, fetch, ErrorCode.OUT_OF_RANGE, Explanation.of(e));
+        } catch (OutOfMemoryError e) {
+            refuse(peer, fetch, ErrorCode.NO_MEMORY, "the broker has no memory for the records: " + Explanation.of(e)
+                    + ". Ask later, or for fewer bytes.");
+        }
+    }
+
+    /** What fails here is this consumer's matter: others wait, too, and whoever commits has more to do. */
+    private static void refuse(Peer peer, Fetch fetch, ErrorCode code, String text) {
+        try {
+            peer.fail(fetch.request(), code, text);
+        } catch (RuntimeException | OutOfMemoryError e) {
+            System.err.println("a consumer gets no answer: " + Explanation.of(e));
         }
     }
 

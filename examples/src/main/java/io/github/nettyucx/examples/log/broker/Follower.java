@@ -78,7 +78,7 @@ final class Follower implements AutoCloseable {
     private void run() {
         while (!closed) {
             try {
-                try (var connection = LogConnection.open(transport, address)) {
+                try (var connection = LogConnection.open(transport, address, patience.duration())) {
                     serve(connection);
                 } catch (LogException e) {
                     failed(e);
@@ -128,8 +128,12 @@ final class Follower implements AutoCloseable {
             }
             throw new IOException("the connection has ended");
         } finally {
-            // Before the connection is closed: nothing is to be written to it then.
-            loop.submit(() -> followed().forEach(one -> one.forget(this))).await();
+            // Before the connection is closed, which takes its time if nobody is at the other end: nothing is to be written
+            // to it then, and nobody is to wait for it.
+            loop.submit(() -> {
+                followed().forEach(one -> one.forget(this));
+                rule.lost(this);
+            }).await();
         }
     }
 
@@ -166,7 +170,10 @@ final class Follower implements AutoCloseable {
             if (step == null) {
                 return;
             }
-            patience.await(step.sent);
+            long offset = patience.await(step.sent);
+            if (offset != next) {
+                throw new LogException("it has record " + next + " as record " + offset);
+            }
             next += step.count;
         }
     }

@@ -438,8 +438,13 @@ final class Leadership implements CommitRule {
             Topics.Topic topic;
             try {
                 topic = topics.openTopic(name, partitions, loop);
-            } catch (IOException | IllegalArgumentException e) {
+            } catch (IllegalArgumentException e) {
                 done.accept(null, e);
+                return;
+            } catch (IOException e) {
+                done.accept(null, e);
+                // The cluster has it from now on, and others may be able to make it.
+                cannotLead(e);
                 return;
             }
             try {

@@ -9,9 +9,11 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * For how long nobody else can lead Raft. Whoever has confirmed that this broker leads stands for no election, and has no
- * part in one, for the time of an election timeout. Less than that counts here, from when this broker began to ask: a process
- * that was stopped meanwhile finds that its time is over. For the event loop only.
+ * For how long this broker may think that it leads Raft. Whoever has confirmed it is against an election for the time of an
+ * election timeout, when it is asked whether there is to be one. Less than that counts here, from when this broker began to
+ * ask: a process that was stopped meanwhile finds that its time is over. Ratis does not ask if a majority has agreed before,
+ * or if the leadership is passed on: somebody else may lead already then. Nothing is acknowledged then that the other does not
+ * have: who leads is in sync, and takes nothing from an earlier leader. For the event loop only.
  */
 final class Lease {
     static final Duration LENGTH = ClusterNode.ELECTION_TIMEOUT.multipliedBy(2).dividedBy(3);

@@ -46,6 +46,8 @@ final class Replica {
     private final Owner owner;
     private final ArrayDeque<Batch> waiting = new ArrayDeque<>();
     private long next;
+    /** The offset behind the last record that has been written. */
+    private long written;
     private int underWay;
     private long lacking;
     private long lastAnswer;
@@ -59,6 +61,7 @@ final class Replica {
     Replica(Producer producer, long next, int maxBatch, EventExecutor loop, Owner owner) {
         this.producer = producer;
         this.next = next;
+        written = next;
         this.maxBatch = maxBatch;
         this.loop = loop;
         this.owner = owner;
@@ -105,23 +108,28 @@ final class Replica {
 
     private void write(ByteBuf records, long end) {
         var bytes = records.readableBytes();
+        var from = written;
+        written = end;
         if (underWay++ == 0) {
             lastAnswer = System.nanoTime();
         }
         producer.send(records).addListener((Future<Long> sent) -> {
             try {
-                loop.execute(() -> answered(sent.isSuccess(), bytes, end));
+                loop.execute(() -> answered(sent, from, bytes, end));
             } catch (RejectedExecutionException e) {
                 // The leader ends: nobody asks any more.
             }
         });
     }
 
-    private void answered(boolean written, int bytes, long end) {
+    private void answered(Future<Long> sent, long from, int bytes, long end) {
         if (closed) {
             return;
         }
-        if (!written) {
+        if (sent.isSuccess() && sent.getNow() != from) {
+            System.err.println("a follower has record " + from + " as record " + sent.getNow());
+        }
+        if (!sent.isSuccess() || sent.getNow() != from) {
             close();
             owner.failed(this);
             return;

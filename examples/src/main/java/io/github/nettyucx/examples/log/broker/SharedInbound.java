@@ -159,13 +159,15 @@ final class SharedInbound extends Inbound {
 
     /** @return whether it goes on; otherwise the segment has ended */
     private boolean take(int number, Turn turn) {
-        if (turns.containsKey(number)) {
-            if (turn.sent().isPresent()) {
-                // The broker's own: somebody has named a turn that he has not reserved, or written to the word. Not the sender.
-                displaced.add(turn.sent().get());
-                commits.end(SealReason.DAMAGED);
-            } else {
+        var before = turns.get(number);
+        if (before != null) {
+            turn.sent().ifPresent(displaced::add);
+            if (turn.sent().isEmpty() && before.sent().isEmpty() && before.peer() == turn.peer()) {
                 commits.end(turn.peer(), turn.request(), "turn " + number + " has been taken already");
+            } else {
+                // One of two has named a turn that he has not reserved, or somebody has written to the word. Who has sent a
+                // message has not, and of two who have access it is not known which.
+                commits.end(SealReason.DAMAGED);
             }
             return false;
         }

@@ -3,6 +3,7 @@ package io.github.nettyucx.examples.log.client;
 
 import io.github.nettyucx.examples.log.protocol.Message;
 import io.netty.buffer.ByteBuf;
+import io.netty.util.ReferenceCountUtil;
 import java.util.Arrays;
 
 /**
@@ -36,6 +37,8 @@ final class Batch implements ConnectionHandler.Waiting {
     private boolean joinable;
     /** By which the broker answers. */
     int request;
+    /** It may be in the segment, and then the broker answers. */
+    boolean isWritten;
 
     Batch(Owner owner) {
         this.owner = owner;
@@ -125,9 +128,9 @@ final class Batch implements ConnectionHandler.Waiting {
         LogConnection.tell(told[one], ids[one], offset, cause);
     }
 
-    /** The records are not needed any more. */
+    /** The records are not needed any more. If somebody has given back what was not his, those are told whose they are. */
     void release() {
-        records.release();
+        ReferenceCountUtil.safeRelease(records);
     }
 
     /** Nothing is left of it; whoever has it may {@link #begin} it anew. */
@@ -137,5 +140,6 @@ final class Batch implements ConnectionHandler.Waiting {
         first = 0;
         records = null;
         request = Message.UNASKED;
+        isWritten = false;
     }
 }

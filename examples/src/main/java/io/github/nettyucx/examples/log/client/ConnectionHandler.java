@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.log.client;
 
+import io.github.nettyucx.examples.log.protocol.GatheredWrites;
 import io.github.nettyucx.examples.log.protocol.Message;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
@@ -26,6 +27,18 @@ final class ConnectionHandler extends SimpleChannelInboundHandler<Message> {
         void failed(Throwable cause);
     }
 
+    /** Who has asked does not wait any more. */
+    private static final Waiting NOBODY = new Waiting() {
+        @Override
+        public void answered(Message.Answer answer) {
+            answer.release();
+        }
+
+        @Override
+        public void failed(Throwable cause) {
+        }
+    };
+
     /** Somebody who is told of a partition's memory. */
     interface MemoryUser {
         void granted(Message.Granted granted);
@@ -37,9 +50,8 @@ final class ConnectionHandler extends SimpleChannelInboundHandler<Message> {
 
     private final IntObjectMap<Waiting> waiting = new IntObjectHashMap<>();
     private final IntObjectMap<MemoryUser> users = new IntObjectHashMap<>();
-    private ChannelHandlerContext context;
+    private GatheredWrites writes;
     private int lastRequest = Message.UNASKED;
-    private boolean flushing;
     /** Why there is nothing more to be had; {@code null} as long as there is. */
     private volatile IOException end;
 
@@ -50,7 +62,7 @@ final class ConnectionHandler extends SimpleChannelInboundHandler<Message> {
 
     @Override
     public void handlerAdded(ChannelHandlerContext added) {
-        context = added;
+        writes = new GatheredWrites(added);
     }
 
     // ------------------------------------------------------------------------------------------- asking
@@ -86,16 +98,25 @@ final class ConnectionHandler extends SimpleChannelInboundHandler<Message> {
         return lastRequest;
     }
 
+    /**
+     * Who waits for an answer is told nothing more.
+     *
+     * @param answered whether the answer may still come
+     */
+    void forget(int request, boolean answered) {
+        if (waiting.remove(request) != null && answered) {
+            waiting.put(request, NOBODY);
+        }
+    }
+
+    /** How many requests may still be answered. */
+    int underWay() {
+        return waiting.size();
+    }
+
     /** Goes out at the end of the event loop's turn, with what else there is. */
     void send(Message message) {
-        context.write(message, context.voidPromise());
-        if (!flushing) {
-            flushing = true;
-            context.executor().execute(() -> {
-                flushing = false;
-                context.flush();
-            });
-        }
+        writes.add(message);
     }
 
     /** @return whether there was none yet */
@@ -145,23 +166,15 @@ final class ConnectionHandler extends SimpleChannelInboundHandler<Message> {
             case Message.Answer answer -> {
                 var one = waiting.remove(answer.request());
                 if (one == null) {
-                    release(answer);
+                    answer.release();
                     throw new IOException("the broker answered request " + answer.request() + ", which is not under way");
                 }
                 one.answered(answer);
             }
             default -> {
-                release(message);
+                message.release();
                 throw new IOException("the broker sent a request: " + message.getClass().getSimpleName());
             }
-        }
-    }
-
-    private static void release(Message message) {
-        switch (message) {
-            case Message.Fetched fetched -> fetched.records().release();
-            case Message.Produce produce -> produce.records().release();
-            default -> { }
         }
     }
 

@@ -38,8 +38,10 @@ final class ExclusiveProducer extends MemoryProducer {
         }
         var at = position;
         position += length;
-        memory.putAndNotify(at, batch.records().retainedDuplicate(), OrderWord.notification(0, generation(), batch.request),
-                completion, batch.request);
+        var records = batch.records().retainedDuplicate();
+        batch.isWritten = true;
+        memory.putAndNotify(at, records, OrderWord.notification(0, generation(), batch.request), completion,
+                batch.request);
         return true;
     }
 }

@@ -30,7 +30,7 @@ final class Gathering {
     }
 
     /**
-     * @param records of one send; taken over
+     * @param records of one send; taken over, also if there is no memory for them, and it throws
      * @param most bytes that can be written at once. Whoever sends more is told
      */
     void add(ByteBuf records, int most, Producer.Acknowledgement told, long id) {
@@ -45,10 +45,13 @@ final class Gathering {
             begin(records, false).add(count, told, id);
             return;
         }
-        var batch = batchFor(length, most);
-        batch.records().writeBytes(records, records.readerIndex(), length);
-        records.release();
-        batch.add(count, told, id);
+        try {
+            var batch = batchFor(length, most);
+            batch.records().writeBytes(records, records.readerIndex(), length);
+            batch.add(count, told, id);
+        } finally {
+            records.release();
+        }
     }
 
     /** The same, of one record, which is made in the place from where it is written. */
@@ -65,8 +68,8 @@ final class Gathering {
         }
     }
 
-    private static void refuse(long length, int most, Producer.Acknowledgement told, long id) {
-        told.done(id, 0, new BrokerException(ErrorCode.TOO_LARGE, "the records have " + length
+    static void refuse(long length, int most, Producer.Acknowledgement told, long id) {
+        LogConnection.tell(told, id, 0, new BrokerException(ErrorCode.TOO_LARGE, "the records have " + length
                 + " bytes (expected: at most " + most + ", which can be written at once)"));
     }
 

@@ -37,7 +37,8 @@ public final class LeaderConnection implements AutoCloseable {
 
     /**
      * @param brokers some of the cluster, or all
-     * @param patience how long it may take to find a leader
+     * @param patience how long it may take to find a leader. Brokers that are being asked when it is over are waited for,
+     *                 each for as long at most to connect, and for 3 s to answer
      */
     public LeaderConnection(TransportKind transport, List<HostAndPort> brokers, Duration patience) {
         this.transport = transport;
@@ -103,7 +104,7 @@ public final class LeaderConnection implements AutoCloseable {
     private String tryOne(HostAndPort broker) throws InterruptedException {
         LogConnection opened = null;
         try {
-            opened = LogConnection.open(transport, broker);
+            opened = LogConnection.open(transport, broker, patience);
             Future<Message.Leader> asked = opened.findLeader();
             if (!asked.await(ANSWER_SECONDS, TimeUnit.SECONDS)) {
                 problems.put(broker, broker + " does not answer");

@@ -25,6 +25,7 @@ import io.netty.util.concurrent.Promise;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -33,7 +34,7 @@ import java.util.function.IntFunction;
 
 /** A connection to a broker, for any number of producers and consumers. Any thread may call. */
 public final class LogConnection implements AutoCloseable {
-    private static final int CONNECT_TIMEOUT_MILLIS = 10_000;
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
     private static final long SHUTDOWN_SECONDS = 5;
     private static final String CLOSED = "the connection to the broker has been closed";
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(LogConnection.class);
@@ -50,16 +51,31 @@ public final class LogConnection implements AutoCloseable {
         this.handler = handler;
     }
 
-    /** @throws ExampleFailure saying why, if there is no connection to be had */
+    /**
+     * Blocks for up to 10 s.
+     *
+     * @throws ExampleFailure saying why, if there is no connection to be had
+     */
     public static LogConnection open(TransportKind transport, HostAndPort broker) {
+        return open(transport, broker, CONNECT_TIMEOUT);
+    }
+
+    /**
+     * The same.
+     *
+     * @param patience how long it may take; more than 10 s count as 10 s
+     */
+    public static LogConnection open(TransportKind transport, HostAndPort broker, Duration patience) {
         transport.ensureAvailable();
         var address = broker.resolve();
         var group = transport.newEventLoopGroup(1);
         var handler = new ConnectionHandler();
+        // By Netty 0 would be no limit.
+        var limit = (int) Math.clamp(patience.toMillis(), 1, CONNECT_TIMEOUT.toMillis());
         var connecting = new Bootstrap()
                 .group(group)
                 .channel(transport.socketChannel())
-                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MILLIS)
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, limit)
                 .handler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel connection) {

@@ -5,7 +5,6 @@ import io.github.nettyucx.examples.log.protocol.Message;
 import io.github.nettyucx.examples.log.protocol.SlotWord;
 import io.github.nettyucx.examples.log.storage.LogException;
 import io.github.nettyucx.examples.log.storage.Records;
-import io.github.nettyucx.memory.UcxMemoryException;
 import io.github.nettyucx.memory.UcxRemoteMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.Future;
@@ -37,6 +36,8 @@ public final class MemoryConsumer {
         private final int partition;
         private final OpenedMemory opened = new OpenedMemory(connection);
         private long offset;
+        /** Where it was when the poll began. */
+        private long before;
         private State state = State.UNKNOWN;
         private UcxRemoteMemory memory;
         private int generation;
@@ -52,6 +53,18 @@ public final class MemoryConsumer {
         void leave() {
             memory = null;
             state = State.UNKNOWN;
+        }
+
+        void remember() {
+            before = offset;
+        }
+
+        /** Nobody has got what has been read of it since. */
+        void goBack() {
+            if (offset != before) {
+                leave();
+                offset = before;
+            }
         }
 
         /** Where its slot lies. */
@@ -117,7 +130,10 @@ public final class MemoryConsumer {
 
     // ------------------------------------------------------------------------------------------- one poll
 
-    /** What can be read now; empty if there is nothing, or it has turned out where to look next time. */
+    /**
+     * What can be read now; empty if there is nothing, or it has turned out where to look next time. If one partition cannot
+     * be read the poll fails, and the next one reads the same again of all.
+     */
     public Future<List<LogRecord>> poll() {
         Promise<List<LogRecord>> promise = connection.newPromise();
         return connection.run(promise, () -> new Poll(promise).begin());
@@ -140,16 +156,36 @@ public final class MemoryConsumer {
                 end(null);
                 return;
             }
+            places.forEach(Place::remember);
+            try {
+                readSlots();
+            } catch (RuntimeException | Error e) {
+                end(e);
+            }
+        }
+
+        private void readSlots() {
             slots.get((long) first * SlotWord.BYTES, words, 0, places.size() * SlotWord.BYTES, (id, value, cause) -> {
                 if (cause != null || closed) {
                     end(cause);
                     return;
                 }
                 for (var i = 0; i < places.size(); i++) {
-                    begin(places.get(i), words.getLongLE(i * SlotWord.BYTES));
+                    var place = places.get(i);
+                    var word = words.getLongLE(i * SlotWord.BYTES);
+                    guarded(() -> begin(place, word));
                 }
                 done(null);
             }, 0);
+        }
+
+        /** A step that throws, for want of memory for example, ends what the poll does in its partition. */
+        private void guarded(Runnable step) {
+            try {
+                step.run();
+            } catch (RuntimeException | Error e) {
+                done(e);
+            }
         }
 
         private void begin(Place place, long word) {
@@ -177,15 +213,15 @@ public final class MemoryConsumer {
                             return;
                         }
                         var located = (Message.Located) answered.getNow();
-                        place.opened.open(located.key())
-                                .addListener((Future<UcxRemoteMemory> opened) -> located(place, located, opened));
+                        guarded(() -> place.opened.open(located.key()).addListener((Future<UcxRemoteMemory> opened) ->
+                                guarded(() -> located(place, located, opened))));
                     });
         }
 
         private void located(Place place, Message.Located located, Future<UcxRemoteMemory> opened) {
             if (!opened.isSuccess()) {
                 // Revoked already: the next poll asks again.
-                done(opened.cause() instanceof UcxMemoryException ? null : opened.cause());
+                done(OpenedMemory.isGone(opened.cause()) ? null : opened.cause());
                 return;
             }
             place.memory = opened.getNow();
@@ -206,26 +242,36 @@ public final class MemoryConsumer {
                 return;
             }
             var target = connection.channel().alloc().directBuffer(length);
-            place.memory.get(place.position, target, 0, length, (id, value, cause) -> {
-                if (cause != null || place.state == State.SEALED) {
-                    got(place, target.writerIndex(length), cause);
-                } else {
-                    confirm(place, target.writerIndex(length));
-                }
-            }, 0);
+            try {
+                place.memory.get(place.position, target, 0, length, (id, value, cause) -> {
+                    if (cause != null || place.state == State.SEALED) {
+                        got(place, target.writerIndex(length), cause);
+                    } else {
+                        guarded(() -> confirm(place, target.writerIndex(length)));
+                    }
+                }, 0);
+            } catch (RuntimeException | Error e) {
+                target.release();
+                throw e;
+            }
         }
 
         /** What was read of the current segment is of that segment if its slot still says so. */
         private void confirm(Place place, ByteBuf target) {
             var index = (places.size() + place.partition - first) * SlotWord.BYTES;
-            slots.get(place.slot(), words, index, SlotWord.BYTES, (id, value, cause) -> {
-                if (cause == null && !SlotWord.isOf(place.generation, words.getLongLE(index))) {
-                    target.release();
-                    locate(place);
-                } else {
-                    got(place, target, cause);
-                }
-            }, 0);
+            try {
+                slots.get(place.slot(), words, index, SlotWord.BYTES, (id, value, cause) -> {
+                    if (cause == null && !SlotWord.isOf(place.generation, words.getLongLE(index))) {
+                        target.release();
+                        guarded(() -> locate(place));
+                    } else {
+                        got(place, target, cause);
+                    }
+                }, 0);
+            } catch (RuntimeException | Error e) {
+                target.release();
+                throw e;
+            }
         }
 
         private void got(Place place, ByteBuf target, Throwable cause) {
@@ -233,13 +279,13 @@ public final class MemoryConsumer {
                 if (cause == null) {
                     take(place, target);
                     done(null);
-                } else if (cause instanceof UcxMemoryException) {
+                } else if (OpenedMemory.isGone(cause)) {
                     place.leave();
                     done(null);
                 } else {
                     done(cause);
                 }
-            } catch (LogException e) {
+            } catch (LogException | RuntimeException | Error e) {
                 done(e);
             } finally {
                 target.release();
@@ -250,11 +296,21 @@ public final class MemoryConsumer {
             var length = bytes.readableBytes();
             var before = found.size();
             RecordReader.read(bytes, place.partition, place.offset, found);
+            // A record that is longer than what was asked for.
+            place.wanted = found.size() > before ? maxBytes : Math.max(maxBytes, wholeLength(place, bytes));
             place.offset += found.size() - before;
             place.position += length - bytes.readableBytes();
-            // A record that is longer than what was asked for.
-            place.wanted = found.size() == before && bytes.readableBytes() >= Records.HEADER
-                    ? Math.max(maxBytes, Records.length(bytes, bytes.readerIndex())) : maxBytes;
+        }
+
+        /** What can be read ends with a whole record: one that is not there as a whole is longer than what was asked for. */
+        private int wholeLength(Place place, ByteBuf bytes) throws LogException {
+            var left = place.readable - place.position;
+            var length = bytes.readableBytes() < Records.HEADER ? 0 : Records.length(bytes, bytes.readerIndex());
+            if (length < Records.HEADER || length > Math.min(left, Records.MAX_LENGTH)) {
+                throw RecordReader.damaged(place.offset, place.partition, "it says that it has " + length
+                        + " bytes (expected: " + Records.HEADER + " to " + Math.min(left, Records.MAX_LENGTH) + ")");
+            }
+            return length;
         }
 
         private void done(Throwable cause) {
@@ -274,6 +330,7 @@ public final class MemoryConsumer {
             } else if (cause == null) {
                 promise.trySuccess(found);
             } else {
+                places.forEach(Place::goBack);
                 promise.tryFailure(cause);
             }
         }

@@ -6,16 +6,13 @@ import io.github.nettyucx.examples.log.protocol.ErrorCode;
 import io.github.nettyucx.examples.log.protocol.Message;
 import io.github.nettyucx.examples.log.protocol.SealReason;
 import io.github.nettyucx.examples.log.storage.Records;
-import io.github.nettyucx.memory.UcxMemoryException;
-import io.github.nettyucx.memory.UcxMemoryException.Reason;
 import io.github.nettyucx.memory.UcxRemoteMemory;
 import io.netty.buffer.ByteBuf;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 import java.util.ArrayDeque;
-import java.util.EnumSet;
 import java.util.Iterator;
-import java.util.Set;
 
 /**
  * Writes records into the segment itself: what is sent in one turn of the event loop goes in a few writes, each with one
@@ -25,7 +22,6 @@ import java.util.Set;
 abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser, Batch.Owner {
     /** Records; more wait until some are acknowledged. */
     private static final int MAX_UNDER_WAY = 1024;
-    private static final Set<Reason> SEALED = EnumSet.of(Reason.REVOKED, Reason.CLOSED, Reason.UNKNOWN_KEY);
 
     private enum State {
         /** A key has been asked for, or is being opened. */
@@ -101,9 +97,7 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
 
     /** What became of an operation on memory. Its failure says no more than that the segment is sealed, or it says all. */
     final void done(Throwable cause) {
-        // A key of memory that has been revoked before it was opened is not known.
-        var sealed = cause instanceof UcxMemoryException e && SEALED.contains(e.reason());
-        if (cause != null && !sealed) {
+        if (cause != null && !OpenedMemory.isGone(cause)) {
             failed(cause);
         }
     }
@@ -191,7 +185,9 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
         ended();
         // In their order, in front of what has not been written at all.
         for (Iterator<Batch> last = underWay.descendingIterator(); last.hasNext();) {
-            again.addFirst(last.next());
+            var batch = last.next();
+            batch.isWritten = false;
+            again.addFirst(batch);
         }
         underWay.clear();
         recordsUnderWay = 0;
@@ -220,6 +216,8 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
         ended();
         var all = new ArrayDeque<>(underWay);
         all.addAll(again);
+        // What was written may still be answered, and that is for nobody. What a sealed segment has not taken never is.
+        all.forEach(batch -> connection.handler().forget(batch.request, batch.isWritten));
         all.forEach(batch -> batch.failed(cause));
         queue.fail(cause);
         endAccess();
@@ -235,18 +233,24 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
     @Override
     public final Future<Long> send(ByteBuf records) {
         Promise<Long> promise = connection.newPromise();
-        return connection.run(promise, () -> send(records, LogConnection.telling(promise), 0), records::release);
+        return connection.run(promise, () -> send(records, LogConnection.telling(promise), 0),
+                () -> ReferenceCountUtil.safeRelease(records));
     }
 
     @Override
     public final void send(ByteBuf records, Acknowledgement told, long id) {
         connection.requireLoop();
         if (isOver()) {
-            records.release();
+            ReferenceCountUtil.safeRelease(records);
             told.done(id, 0, whyOver());
             return;
         }
-        queue.add(records, maxLength(), told, id);
+        try {
+            queue.add(records, maxLength(), told, id);
+        } catch (RuntimeException | Error e) {
+            notTaken(told, id, e);
+            return;
+        }
         sent();
     }
 
@@ -257,8 +261,19 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
             told.done(id, 0, whyOver());
             return;
         }
-        queue.add(payload, maxLength(), told, id);
+        try {
+            queue.add(payload, maxLength(), told, id);
+        } catch (RuntimeException | Error e) {
+            notTaken(told, id, e);
+            return;
+        }
         sent();
+    }
+
+    /** For want of memory, for example. What is sent behind it must not be written in its place, and so all is over. */
+    private void notTaken(Acknowledgement told, long id, Throwable cause) {
+        failed(cause);
+        LogConnection.tell(told, id, 0, cause);
     }
 
     @Override
@@ -310,8 +325,13 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
                 // With the same number again if it is written again.
                 batch.request = connection.handler().expect(batch);
             }
-            if (batch.request != Message.UNASKED && !write(batch)) {
-                full();
+            try {
+                if (batch.request != Message.UNASKED && !write(batch)) {
+                    full();
+                }
+            } catch (RuntimeException | Error e) {
+                // Whether it has been written is not known.
+                failed(e);
             }
         }
         if (closing != null && queue.isEmpty() && again.isEmpty() && underWay.isEmpty()) {

@@ -34,6 +34,13 @@ final class MessageProducer implements Producer {
     @Override
     public void send(ByteBuf records, Acknowledgement told, long id) {
         connection.requireLoop();
+        var length = records.readableBytes();
+        if (length > maxLength()) {
+            // The broker takes no message that is much longer: it would end the connection.
+            records.release();
+            Gathering.refuse(length, maxLength(), told, id);
+            return;
+        }
         underWay++;
         var request = connection.handler().expect(new ConnectionHandler.Waiting() {
             @Override
@@ -58,7 +65,12 @@ final class MessageProducer implements Producer {
     @Override
     public void send(byte[] payload, Acknowledgement told, long id) {
         connection.requireLoop();
-        Producer.super.send(payload, told, id);
+        var length = Records.HEADER + (long) payload.length;
+        if (length > maxLength()) {
+            Gathering.refuse(length, maxLength(), told, id);
+        } else {
+            Producer.super.send(payload, told, id);
+        }
     }
 
     private void done() {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.log.client;
 
+import io.github.nettyucx.memory.UcxMemoryException;
+import io.github.nettyucx.memory.UcxMemoryException.Reason;
 import io.github.nettyucx.memory.UcxRemoteMemory;
 import io.netty.util.concurrent.Future;
 import java.nio.ByteBuffer;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.SequencedMap;
+import java.util.Set;
 
 /**
  * Memory of the broker's that has been opened, by its keys. The broker uses memory for one segment after the other: what is
@@ -14,6 +18,8 @@ import java.util.SequencedMap;
 final class OpenedMemory {
     /** The broker writes into two in turn. */
     private static final int KEPT = 2;
+    /** A key of memory that has been revoked before it was opened is not known. */
+    private static final Set<Reason> GONE = EnumSet.of(Reason.REVOKED, Reason.CLOSED, Reason.UNKNOWN_KEY);
 
     private final LogConnection connection;
     private final SequencedMap<ByteBuffer, UcxRemoteMemory> byKey = new LinkedHashMap<>();
@@ -21,6 +27,11 @@ final class OpenedMemory {
 
     OpenedMemory(LogConnection connection) {
         this.connection = connection;
+    }
+
+    /** Whether a failure says no more than that the broker, or this side, has given the memory up. */
+    static boolean isGone(Throwable cause) {
+        return cause instanceof UcxMemoryException e && GONE.contains(e.reason());
     }
 
     Future<UcxRemoteMemory> open(byte[] key) {

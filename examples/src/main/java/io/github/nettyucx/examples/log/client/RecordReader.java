@@ -24,9 +24,7 @@ final class RecordReader {
         for (var at = from; at < end;) {
             var length = Records.check(buffer, at, end);
             if (length == 0) {
-                throw new LogException("record " + offset + " of partition " + partition + " is damaged: "
-                        + Records.fault(buffer, at, end) + ". It was not when the broker committed it; restart the broker"
-                        + " to have it read its files again.");
+                throw damaged(offset, partition, Records.fault(buffer, at, end));
             }
             var payload = new byte[length - Records.HEADER];
             buffer.get(at + Records.HEADER, payload);
@@ -34,5 +32,10 @@ final class RecordReader {
             at += length;
         }
         bytes.skipBytes(end - from);
+    }
+
+    static LogException damaged(long offset, int partition, String fault) {
+        return new LogException("record " + offset + " of partition " + partition + " is damaged: " + fault + ". It was not"
+                + " when the broker committed it; restart the broker to have it read its files again.");
     }
 }

@@ -32,7 +32,12 @@ final class SharedProducer extends MemoryProducer {
             if (cause != null) {
                 done(cause);
             } else if (batch != null && ours == reserving) {
-                write(batch, word);
+                try {
+                    write(batch, word);
+                } catch (RuntimeException | Error e) {
+                    // Whoever calls a completion keeps what it throws to himself. Whether it has been written is not known.
+                    failed(e);
+                }
             }
         };
     }
@@ -57,7 +62,9 @@ final class SharedProducer extends MemoryProducer {
             full();
             return;
         }
-        memory.putAndNotify(position, batch.records().retainedDuplicate(),
-                OrderWord.notification(turn, generation(), batch.request), written, batch.request);
+        var records = batch.records().retainedDuplicate();
+        batch.isWritten = true;
+        memory.putAndNotify(position, records, OrderWord.notification(turn, generation(), batch.request), written,
+                batch.request);
     }
 }

@@ -3,6 +3,7 @@ package io.github.nettyucx.examples.log.cluster;
 
 import io.github.nettyucx.examples.ExampleFailure;
 import io.github.nettyucx.examples.Explanation;
+import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.log.cluster.ClusterState.RejectedException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -41,9 +42,10 @@ import org.apache.ratis.util.TimeDuration;
 public final class ClusterNode implements AutoCloseable {
     /**
      * A leader of Raft that is not heard of for so long is replaced. More than the usual 150 ms: a broker whose process gets
-     * no processor for a while is not to be.
+     * no processor for a while is not to be. Tests, which share their processors with others, have brokers wait longer.
      */
-    public static final Duration ELECTION_TIMEOUT = Duration.ofMillis(1500);
+    public static final Duration ELECTION_TIMEOUT = Duration.ofMillis(
+            Long.getLong("io.github.nettyucx.examples.electionMillis", 1500));
 
     /** No name of a topic. */
     private static final String STORAGE = "cluster.raft";
@@ -92,9 +94,11 @@ public final class ClusterNode implements AutoCloseable {
         }
     }
 
-    private static RaftPeer peer(Node node) {
-        return RaftPeer.newBuilder().setId(node.id())
-                .setAddress(node.address().host() + ":" + node.raftPort()).build();
+    /** As the other brokers reach its Raft server. */
+    static RaftPeer peer(Node node) {
+        // By that an IPv6 address stands in brackets.
+        var address = new HostAndPort(node.address().host(), node.raftPort());
+        return RaftPeer.newBuilder().setId(node.id()).setAddress(address.toString()).build();
     }
 
     private static RaftProperties properties(Node self, Path storage) {

@@ -23,6 +23,6 @@ public enum ErrorCode {
     NOT_LEADER,
     /** The leader of an epoch that is over wants to write. */
     FENCED,
-    /** The broker has no memory for what peers are to reach. */
+    /** The broker has no memory for what peers are to reach, or for an answer. */
     NO_MEMORY
 }

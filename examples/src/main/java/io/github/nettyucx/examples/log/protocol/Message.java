@@ -13,12 +13,21 @@ public sealed interface Message {
     /** The number of a message that is no answer. */
     int UNASKED = 0;
 
+    /** Nobody takes it: gives back what it has. */
+    default void release() {
+    }
+
     // ------------------------------------------------------------------------------------------- requests
 
     /** Creates the topic if there is none. */
     record OpenTopic(int request, int partitions, String name) implements Message { }
 
-    record Produce(int request, int partition, ByteBuf records) implements Message { }
+    record Produce(int request, int partition, ByteBuf records) implements Message {
+        @Override
+        public void release() {
+            records.release();
+        }
+    }
 
     /** @param waitMillis how long the broker may wait for a record, if there is none */
     record Fetch(int request, int partition, long offset, int maxBytes, int waitMillis) implements Message { }
@@ -87,7 +96,12 @@ public sealed interface Message {
     record PartlyProduced(int request, long offset, int length) implements Message { }
 
     /** @param next the partition's next offset */
-    record Fetched(int request, long next, ByteBuf records) implements Answer { }
+    record Fetched(int request, long next, ByteBuf records) implements Answer {
+        @Override
+        public void release() {
+            records.release();
+        }
+    }
 
     /**
      * Comes unasked too, when a segment has been sealed and another one takes its place. The key may be that of memory

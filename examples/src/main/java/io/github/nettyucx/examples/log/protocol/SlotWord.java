@@ -19,10 +19,6 @@ public final class SlotWord {
         return (sealed ? SEALED : 0) | (long) (generation % GENERATIONS) << GENERATION_SHIFT | readable;
     }
 
-    public static boolean isSealed(long word) {
-        return word < 0;
-    }
-
     /** Whether the word is about the segment with this generation. */
     public static boolean isOf(int generation, long word) {
         return (word >>> GENERATION_SHIFT & GENERATIONS - 1) == generation % GENERATIONS;

@@ -10,6 +10,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The file that will be the next segment of a partition, full of zeros: a thread of its own has the system find the memory,
@@ -25,7 +26,8 @@ final class NextSegment {
      * still have to find memory for them.
      */
     private static final String MEMORY = "tmpfs";
-    private static final Executor THREAD = Executors.newSingleThreadExecutor(
+    /** Of all partitions. */
+    static final Executor THREAD = Executors.newSingleThreadExecutor(
             Thread.ofPlatform().daemon().name("log-next-segment").factory());
 
     private final Path file;
@@ -33,6 +35,8 @@ final class NextSegment {
     private final Durability durability;
     /** {@code null} as long as nobody has asked for it. Has {@code null} if it could not be made. */
     private CompletableFuture<FileChannel> making;
+    /** Of what is being made: by the thread, or by who closes it before the thread has come to it. */
+    private AtomicBoolean begun;
     private volatile boolean closed;
 
     NextSegment(Path directory, int capacity, Durability durability) {
@@ -44,7 +48,9 @@ final class NextSegment {
     /** Begins to make it, unless that has been begun. */
     void prepare() {
         if (making == null) {
-            making = CompletableFuture.supplyAsync(this::make, THREAD);
+            var ours = new AtomicBoolean();
+            begun = ours;
+            making = CompletableFuture.supplyAsync(() -> ours.compareAndSet(false, true) ? make() : null, THREAD);
         }
     }
 
@@ -95,11 +101,11 @@ final class NextSegment {
         return file;
     }
 
-    /** Nothing is left of it. */
+    /** Nothing is left of it. Waits for a piece of it to be written, and for none of other partitions' files. */
     void close() {
         if (making != null) {
             closed = true;
-            discard(making.join());
+            discard(begun.compareAndSet(false, true) ? null : making.join());
             making = null;
         }
     }

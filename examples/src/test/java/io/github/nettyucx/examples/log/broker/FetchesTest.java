@@ -3,16 +3,25 @@ package io.github.nettyucx.examples.log.broker;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
+import io.github.nettyucx.examples.log.protocol.ErrorCode;
+import io.github.nettyucx.examples.log.protocol.Message;
 import io.github.nettyucx.examples.log.storage.Durability;
 import io.github.nettyucx.examples.log.storage.PartitionLog;
 import io.github.nettyucx.examples.log.storage.Records;
 import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.util.concurrent.DefaultEventExecutor;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What is read of a segment for a fetch. */
+@Timeout(60)
 class FetchesTest {
     private static final int RECORDS = 4;
     private static final int CAPACITY = 4096;
@@ -38,6 +47,83 @@ class FetchesTest {
             } finally {
                 read.release();
             }
+        }
+    }
+
+    /** For whose answer there is no memory, or not even for telling that. */
+    private static final class Poor implements Peer {
+        private final List<Message> told = new ArrayList<>();
+        private final boolean hears;
+
+        Poor(boolean hears) {
+            this.hears = hears;
+        }
+
+        @Override
+        public void send(Message message) {
+            if (message instanceof Message.Fetched fetched) {
+                fetched.records().release();
+            }
+            if (!hears || message instanceof Message.Fetched) {
+                throw new OutOfMemoryError("as the test wants it");
+            }
+            told.add(message);
+        }
+
+        @Override
+        public void disconnect() {
+            throw new AssertionError("sent away");
+        }
+    }
+
+    /** Takes records. */
+    private static final class Reader implements Peer {
+        private final List<Message> told = new ArrayList<>();
+
+        @Override
+        public void send(Message message) {
+            told.add(message);
+        }
+
+        @Override
+        public void disconnect() {
+            throw new AssertionError("sent away");
+        }
+    }
+
+    @Test
+    void whoCannotBeAnsweredIsNotTheMatterOfOthers() throws Exception {
+        var loop = new DefaultEventExecutor();
+        try (var log = PartitionLog.open(directory, CAPACITY, Durability.PAGE_CACHE)) {
+            var watermark = new Watermark(0);
+            var fetches = new Fetches(log, watermark, loop);
+            var deaf = new Poor(false);
+            var poor = new Poor(true);
+            var reader = new Reader();
+            loop.submit(() -> {
+                var request = 1;
+                for (var peer : List.of(deaf, poor, reader)) {
+                    fetches.fetch(peer, new Message.Fetch(request++, 0, 0, CAPACITY, 60_000));
+                }
+                var record = Records.encode(PooledByteBufAllocator.DEFAULT, new byte[] {1});
+                log.append(record.nioBuffer());
+                record.release();
+                watermark.written(1, log.active(), log.active().size());
+                watermark.advance(1);
+                fetches.committed();
+                return null;
+            }).get();
+            assertEquals(1, poor.told.size());
+            var failed = assertInstanceOf(Message.Failed.class, poor.told.getFirst());
+            assertEquals(2, failed.request());
+            assertEquals(ErrorCode.NO_MEMORY, failed.code());
+            assertEquals(1, reader.told.size());
+            var fetched = assertInstanceOf(Message.Fetched.class, reader.told.getFirst());
+            assertEquals(3, fetched.request());
+            assertEquals(Records.HEADER + 1, fetched.records().readableBytes());
+            fetched.records().release();
+        } finally {
+            loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
         }
     }
 }

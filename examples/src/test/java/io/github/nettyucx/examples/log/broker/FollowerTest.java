@@ -27,11 +27,17 @@ class FollowerTest {
     private Path directory;
     private final Semaphore begun = new Semaphore(0);
     private final Semaphore lost = new Semaphore(0);
+    private volatile LogConnection connection;
+    /** The connection of which it has been told that it is lost: it is told of twice, and the first time counts. */
+    private volatile LogConnection told;
+    /** Before the connection was closed: that can take long, and the others wait. */
+    private volatile boolean lostInTime;
 
     /** Of somebody who makes a mistake. */
     private final class Wrong implements Agreement {
         @Override
-        public void begin(LogConnection connection) {
+        public void begin(LogConnection begins) {
+            connection = begins;
             begun.release();
             throw new IllegalStateException("as the test wants it");
         }
@@ -60,7 +66,12 @@ class FollowerTest {
 
         @Override
         public void lost(Follower follower) {
-            lost.release();
+            var lostOne = connection;
+            if (told != lostOne) {
+                told = lostOne;
+                lostInTime = lostOne.isOpen();
+                lost.release();
+            }
         }
 
         @Override
@@ -79,6 +90,7 @@ class FollowerTest {
             for (var i = 0; i < 2; i++) {
                 assertTrue(begun.tryAcquire(SECONDS, TimeUnit.SECONDS), "it is not tried");
                 assertTrue(lost.tryAcquire(SECONDS, TimeUnit.SECONDS), "nobody is told");
+                assertTrue(lostInTime, "it is told of when the connection has been closed");
             }
             assertFalse(follower.hasEnded());
             follower.close();

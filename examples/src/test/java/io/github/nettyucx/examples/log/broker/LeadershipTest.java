@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.log.broker;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.TransportKind;
+import io.github.nettyucx.examples.log.client.FreePort;
 import io.github.nettyucx.examples.log.cluster.ClusterSettings;
 import io.github.nettyucx.examples.log.cluster.Node;
 import io.netty.util.concurrent.SingleThreadEventExecutor;
-import java.net.InetAddress;
-import java.net.ServerSocket;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -55,12 +63,6 @@ class LeadershipTest {
         }
     }
 
-    private static int freePort() throws Exception {
-        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
-    }
-
     private static void await(Loop loop, String what, BooleanSupplier condition) throws Exception {
         var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
         while (!loop.submit(condition::getAsBoolean).get(SECONDS, TimeUnit.SECONDS)) {
@@ -71,14 +73,62 @@ class LeadershipTest {
     }
 
     /** A broker alone: nobody else can lead meanwhile. */
+    private static final class Alone implements AutoCloseable {
+        private final Loop loop = new Loop();
+        private final Leadership leadership;
+        private final Topics topics;
+
+        Alone(Path directory) throws Exception {
+            var random = new SplittableRandom();
+            var node = new Node(new HostAndPort("127.0.0.1", FreePort.take(random)), FreePort.take(random));
+            var settings = BrokerSettings.in(directory).withCluster(new ClusterSettings("test", node, List.of(node)));
+            leadership = new Leadership(settings, TransportKind.NIO, loop);
+            topics = Topics.open(settings, leadership, loop);
+        }
+
+        @Override
+        public void close() throws Exception {
+            leadership.leave();
+            loop.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
+            leadership.close();
+            topics.close();
+        }
+    }
+
+    /** As on a full disk. Others could make it, if there were any; this one leads again when it can, 10 s later. */
+    @Test
+    void aNewTopicThatCannotBeMadeIsLeftToOthers() throws Exception {
+        try (var broker = new Alone(directory)) {
+            var loop = broker.loop;
+            var leadership = broker.leadership;
+            var topics = broker.topics;
+            leadership.start(topics);
+            await(loop, "it does not lead", leadership::isLeading);
+            var before = leadership.epoch();
+            var obstacle = Files.createFile(directory.resolve("late"));
+            var made = new CompletableFuture<Topics.Topic>();
+            loop.execute(() -> leadership.makeTopic("late", 1, (topic, cause) -> {
+                if (cause == null) {
+                    made.complete(topic);
+                } else {
+                    made.completeExceptionally(cause);
+                }
+            }));
+            var failure = assertThrows(ExecutionException.class, () -> made.get(SECONDS, TimeUnit.SECONDS));
+            assertInstanceOf(IOException.class, failure.getCause());
+            assertFalse(loop.submit(leadership::isLeading).get(SECONDS, TimeUnit.SECONDS), "it still leads");
+            Files.delete(obstacle);
+            await(loop, "it does not lead again", () -> leadership.isLeading() && leadership.epoch() > before);
+            assertEquals(new Topics.Topic(0, 1), loop.submit(() -> topics.find("late", 1)).get(SECONDS, TimeUnit.SECONDS));
+        }
+    }
+
     @Test
     void afterWhatIsNotForeseenItLeadsNoMoreAndLaterAgain() throws Exception {
-        var node = new Node(new HostAndPort("127.0.0.1", freePort()), freePort());
-        var settings = BrokerSettings.in(directory).withCluster(new ClusterSettings("test", node, List.of(node)));
-        var loop = new Loop();
-        var leadership = new Leadership(settings, TransportKind.NIO, loop);
-        var topics = Topics.open(settings, leadership, loop);
-        try {
+        try (var broker = new Alone(directory)) {
+            var loop = broker.loop;
+            var leadership = broker.leadership;
+            var topics = broker.topics;
             var failed = new boolean[1];
             loop.behind = () -> {
                 // It has begun an epoch, and has not confirmed yet that it leads: it does so with its next tick.
@@ -93,11 +143,6 @@ class LeadershipTest {
             loop.submit(() -> topics.partitions().removeLast()).get(SECONDS, TimeUnit.SECONDS);
             var before = leadership.epoch();
             await(loop, "it does not lead again", () -> leadership.isLeading() && leadership.epoch() > before);
-        } finally {
-            leadership.leave();
-            loop.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
-            leadership.close();
-            topics.close();
         }
     }
 }

@@ -28,10 +28,12 @@ class LogReplicaTest {
     private static final class Slow implements Producer {
         private final List<Integer> lengths = new ArrayList<>();
         private final List<Promise<Long>> promises = new ArrayList<>();
+        private final List<Long> offsets = new ArrayList<>();
         private int next;
 
         @Override
         public Future<Long> send(ByteBuf records) {
+            offsets.add((long) next);
             for (; records.isReadable(); records.skipBytes(RECORD - Integer.BYTES)) {
                 assertEquals(next++, records.readInt());
             }
@@ -81,7 +83,7 @@ class LogReplicaTest {
         assertEquals(Replica.CREDITS, producer.lengths.size());
         assertEquals(0, replica.next());
         for (var i = 0; i < producer.promises.size(); i++) {
-            producer.promises.get(i).setSuccess((long) i);
+            producer.promises.get(i).setSuccess(producer.offsets.get(i));
         }
         assertEquals(List.of(MAX_BATCH, MAX_BATCH, 5 * RECORD),
                 producer.lengths.subList(Replica.CREDITS, producer.lengths.size()));
@@ -111,6 +113,18 @@ class LogReplicaTest {
         assertEquals(0, told.progress);
         assertEquals(0, replica.next());
         assertEquals(Replica.CREDITS, producer.lengths.size());
+    }
+
+    /** It has lost one: what comes behind that would be at other offsets than the leader's. */
+    @Test
+    void oneThatHasARecordAtAnotherOffsetHasFailed() {
+        send(0, Replica.CREDITS + 5);
+        producer.promises.getFirst().setSuccess(0L);
+        producer.promises.get(1).setSuccess(2L);
+        assertEquals(1, told.failures);
+        assertEquals(1, told.progress);
+        assertEquals(1, replica.next());
+        assertEquals(Replica.CREDITS + 1, producer.lengths.size());
     }
 
     @Test

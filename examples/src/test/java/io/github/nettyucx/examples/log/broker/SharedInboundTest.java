@@ -137,6 +137,40 @@ class SharedInboundTest implements Peer, Inbound.Commits {
         assertTrue(committed.isEmpty());
     }
 
+    /** Another one who shares the partition. */
+    private static final class Other implements Peer {
+        @Override
+        public void send(Message message) {
+            throw new AssertionError(message);
+        }
+
+        @Override
+        public void disconnect() {
+            throw new AssertionError("sent away");
+        }
+    }
+
+    private void writtenAs(int turn, Peer peer) {
+        inbound.written(peer, new UcxMemoryNotification(memory, OrderWord.notification(turn, 0, BY_MEMORY), LENGTH, LENGTH));
+    }
+
+    /** One of them has reserved it. */
+    @Test
+    void ofTwoWhoHaveWrittenWithTheSameTurnNeitherIsToBlame() {
+        writtenAs(1, new Other());
+        writtenAs(1, this);
+        assertEquals(List.of(SealReason.DAMAGED.name()), ends);
+        assertTrue(committed.isEmpty());
+    }
+
+    @Test
+    void whoHasWrittenTwiceWithTheSameTurnIs() {
+        writtenAs(1, this);
+        writtenAs(1, this);
+        assertEquals(List.of("turn 1 has been taken already"), ends);
+        assertTrue(committed.isEmpty());
+    }
+
     @Test
     void whatWaitsIsGivenBackInItsOrderWhenTheSegmentEnds() {
         WORD.getAndAdd(memory.segment(), OrderWord.at(SEGMENT), OrderWord.reserving(LENGTH));

@@ -114,6 +114,8 @@ final class ClusterProcesses implements AutoCloseable {
         arguments.addAll(Arrays.asList(more));
         arguments.addAll(Arrays.asList(special));
         brokers[number] = BrokerProcess.start("broker " + number, List.of("-javaagent:" + agent() + "=report", "-Xmx384m",
+                // A leader that gets no processor for two seconds, as on a busy machine, is not to be replaced for that.
+                "-Dio.github.nettyucx.examples.electionMillis=3000",
                 // A client may be slow on a machine that is busy.
                 "-Dio.github.nettyucx.plainGraceMillis=3000",
                 // They do not live long.

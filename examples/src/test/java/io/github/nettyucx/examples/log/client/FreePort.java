@@ -4,21 +4,33 @@ package io.github.nettyucx.examples.log.client;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** A port for a server that is told its own. */
-final class FreePort {
+public final class FreePort {
     private static final int FIRST = 10_000;
     private static final int BEHIND_LAST = 30_000;
+    /** None is given twice: the servers that are to have them may not have been started yet. */
+    private static final Set<Integer> GIVEN = ConcurrentHashMap.newKeySet();
 
     private FreePort() {
     }
 
     /** Below those that the system gives to connections: it has to be free again each time the server is started. */
-    static int take(SplittableRandom random) {
+    public static int take(SplittableRandom random) {
+        return take(random, InetAddress.getLoopbackAddress());
+    }
+
+    /** The same, of an address that this machine has. */
+    public static int take(SplittableRandom random, InetAddress address) {
         while (true) {
             var port = random.nextInt(FIRST, BEHIND_LAST);
-            try (var _ = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+            if (!GIVEN.add(port)) {
+                continue;
+            }
+            try (var _ = new ServerSocket(port, 1, address)) {
                 return port;
             } catch (IOException e) {
                 // Somebody has it: the next one.

@@ -76,8 +76,12 @@ class LogElectionTest {
 
     @AfterAll
     void end() {
-        leader.close();
-        cluster.close();
+        if (leader != null) {
+            leader.close();
+        }
+        if (cluster != null) {
+            cluster.close();
+        }
     }
 
     /** Produces until the connection ends, or it is told to stop. */
@@ -134,10 +138,11 @@ class LogElectionTest {
 
     /** A leader with two followers that have all there is. Of neither the cluster is about to agree that it leaves. */
     private LogConnection settled() throws Exception {
-        var connection = leader.get();
-        await(connection.openTopic(TOPIC, 1));
-        cluster.awaitInSync(connection, 2);
-        return connection;
+        ClusterProcesses.withLeader(leader, connection -> {
+            await(connection.openTopic(TOPIC, 1));
+            cluster.awaitInSync(connection, 2);
+        });
+        return leader.get();
     }
 
     private void produce(LogConnection connection, int count) throws Exception {

@@ -2,6 +2,7 @@
 package io.github.nettyucx.examples.log.client;
 
 import static io.github.nettyucx.examples.log.client.LogFixture.await;
+import static io.github.nettyucx.examples.log.client.LogFixture.awaitRefusal;
 import static io.github.nettyucx.examples.log.client.LogFixture.encoded;
 import static io.github.nettyucx.examples.log.client.LogFixture.payload;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -9,6 +10,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.nettyucx.examples.TransportKind;
 import io.github.nettyucx.examples.log.broker.BrokerSettings;
+import io.github.nettyucx.examples.log.protocol.ErrorCode;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.util.concurrent.Promise;
 import java.nio.file.Path;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -43,6 +47,24 @@ class MessageProducerTest {
             for (var i = 0L; i < COUNT; i++) {
                 assertEquals(i, told.poll(10, TimeUnit.SECONDS));
             }
+            producer.close();
+            assertTrue(connection.isOpen());
+        }
+    }
+
+    /** The broker takes no such message, and would end the connection. */
+    @Test
+    void whatIsTooLargeIsRefusedAndTheConnectionStays() throws Exception {
+        try (var log = new LogFixture(TransportKind.NIO, BrokerSettings.in(directory))) {
+            var connection = log.connect();
+            var producer = connection.messageProducer(await(connection.openTopic("orders", 1)));
+            var records = PooledByteBufAllocator.DEFAULT.directBuffer(3 << 20).writeZero(3 << 20);
+            awaitRefusal(ErrorCode.TOO_LARGE, producer.send(records));
+            assertEquals(0, records.refCnt());
+            Promise<Long> told = connection.newPromise();
+            connection.execute(() -> producer.send(new byte[3 << 20], LogConnection.telling(told), 0));
+            awaitRefusal(ErrorCode.TOO_LARGE, told);
+            assertEquals(0, await(producer.send(encoded(payload(1, 0, 10)))));
             producer.close();
             assertTrue(connection.isOpen());
         }

@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,6 +41,11 @@ class ReplicationTest {
 
     private BrokerSettings settings(String name) {
         return BrokerSettings.in(root.resolve(name)).withSegmentBytes(SEGMENT);
+    }
+
+    /** Of a broker that is started again: no connection gets its port meanwhile. */
+    private static HostAndPort lastingAddress() {
+        return new HostAndPort("127.0.0.1", FreePort.take(new SplittableRandom()));
     }
 
     private static List<LogRecord> read(HostAndPort broker, LogFixture log) throws Exception {
@@ -73,7 +79,7 @@ class ReplicationTest {
 
     @Test
     void followersHaveWhatIsCommittedAndCatchUpWhenTheyComeBack() throws Exception {
-        var first = LogBroker.start(TransportKind.UCX, LogFixture.ANY_PORT, settings("first"));
+        var first = LogBroker.start(TransportKind.UCX, lastingAddress(), settings("first"));
         var second = LogBroker.start(TransportKind.UCX, LogFixture.ANY_PORT, settings("second"));
         var addresses = List.of(first.address(), second.address());
         try (var log = new LogFixture(TransportKind.UCX, settings("leader").withFollowers(addresses))) {
@@ -135,8 +141,8 @@ class ReplicationTest {
         var count = 50;
         var last = LogBroker.start(TransportKind.UCX, LogFixture.ANY_PORT, settings("last"));
         var chained = settings("follower").withFollowers(List.of(last.address())).withMinFollowers(1);
-        var follower = LogBroker.start(TransportKind.UCX, LogFixture.ANY_PORT, chained);
-        var address = follower.address();
+        var address = lastingAddress();
+        var follower = LogBroker.start(TransportKind.UCX, address, chained);
         try (var leader = startLeader(address);
                 var connection = LogConnection.open(TransportKind.UCX, leader.address())) {
             var producer = connection.messageProducer(await(connection.openTopic("orders", 1)));
@@ -283,8 +289,8 @@ class ReplicationTest {
 
     @Test
     void withoutTheLeastNumberOfFollowersNothingIsCommitted() throws Exception {
-        var follower = LogBroker.start(TransportKind.UCX, LogFixture.ANY_PORT, settings("follower"));
-        var address = follower.address();
+        var address = lastingAddress();
+        var follower = LogBroker.start(TransportKind.UCX, address, settings("follower"));
         follower.close();
         try (var log = new LogFixture(TransportKind.UCX,
                 settings("leader").withFollowers(List.of(address)).withMinFollowers(1))) {

@@ -14,6 +14,8 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -92,6 +94,31 @@ class NextSegmentTest {
         next.prepare();
         next.close();
         assertFalse(Files.exists(next()));
+    }
+
+    /** Those of all partitions are made by one thread, one after the other. */
+    @Test
+    void whoEndsDoesNotWaitForTheFileOfAnother() throws Exception {
+        var closed = new CountDownLatch(1);
+        // Who waits for it gets on in the end, and finds that it is too late.
+        var other = CompletableFuture.supplyAsync(() -> awaits(closed), NextSegment.THREAD);
+        try {
+            var next = new NextSegment(directory, CAPACITY, Durability.PAGE_CACHE);
+            next.prepare();
+            next.close();
+            assertFalse(Files.exists(next()));
+        } finally {
+            closed.countDown();
+        }
+        assertTrue(other.get(), "it has been waited for");
+    }
+
+    private static boolean awaits(CountDownLatch latch) {
+        try {
+            return latch.await(30, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test
