@@ -36,20 +36,25 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * What a message, or a request that a thread waits for, leaves to the garbage collector: nothing, at the sender's threads and
- * at both event loops. An acknowledgement is a task with a time, at most once in 10 ms, which is little for each message: the
- * bounds leave room for that. The least that an object takes is 16 bytes.
+ * at both event loops. The least that an object takes is 16 bytes. An acknowledgement is a task with a time, at most once in
+ * 10 ms at each loop. Of one message at a time there are few in 10 ms, and on a slow machine fewer: what these tasks may take
+ * goes by the time.
  */
 @Tag("alone")
-@Timeout(180)
+@Timeout(300)
 class MessagingAllocationTest {
     private static final int MESSAGES = 100_000;
     private static final int ROUND_TRIPS = 10_000;
     private static final double OF_MANY = 0.5;
-    private static final double OF_ONE_AT_A_TIME = 8;
+    private static final double OF_ONE_AT_A_TIME = 1;
+    private static final int ACKNOWLEDGEMENT_BYTES = 160;
+    private static final long ACKNOWLEDGEMENT_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final int LOOPS = 2;
     private static final int LARGE = 512 * 1024;
     private static final int LARGE_MESSAGES = 500;
-    /** Until code is compiled. */
+    /** Until code is compiled, which takes as many rounds and as much time. */
     private static final long COMPILED_SECONDS = 90;
+    private static final int COMPILED_ROUNDS = 40;
     private static final long PATIENCE_SECONDS = 60;
     private static final Duration TIMEOUT = Duration.ofSeconds(PATIENCE_SECONDS);
 
@@ -156,7 +161,12 @@ class MessagingAllocationTest {
         ResourceLeakDetector.setLevel(level);
     }
 
-    /** @param more threads that send, besides the one that calls */
+    /**
+     * By the threads and both loops.
+     *
+     * @param most beside acknowledgements
+     * @param more threads that send, besides the one that calls
+     */
     private void assertAllocatesAtMost(double most, int count, Round round, Thread... more) throws InterruptedException {
         var ids = new long[3 + more.length];
         ids[0] = own();
@@ -165,20 +175,23 @@ class MessagingAllocationTest {
         for (var i = 0; i < more.length; i++) {
             ids[3 + i] = more[i].threadId();
         }
-        assertEachAllocatesAtMost(most, count, round, ids);
+        assertEachAllocatesAtMost(most, ACKNOWLEDGEMENT_BYTES, count, round, ids);
     }
 
     private static long own() {
         return Thread.currentThread().threadId();
     }
 
-    private void assertEachAllocatesAtMost(double most, int count, Round round, long[] ids) {
+    private void assertEachAllocatesAtMost(double most, int acknowledgementBytes, int count, Round round, long[] ids) {
         var least = Double.MAX_VALUE;
         var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(COMPILED_SECONDS);
-        while (least > most && System.nanoTime() - deadline < 0) {
+        for (var rounds = 0; least > most && (System.nanoTime() - deadline < 0 || rounds < COMPILED_ROUNDS); rounds++) {
             var before = allocated(ids);
+            var start = System.nanoTime();
             round.run(count);
-            least = Math.min(least, (double) (allocated(ids) - before) / count);
+            var acknowledgements = LOOPS * (1 + (System.nanoTime() - start) / ACKNOWLEDGEMENT_NANOS);
+            var ofMessages = allocated(ids) - before - acknowledgements * acknowledgementBytes;
+            least = Math.min(least, (double) ofMessages / count);
         }
         System.out.printf("%.3f bytes of Java heap for each%n", least);
         assertTrue(least <= most, least + " bytes of Java heap for each");
@@ -234,7 +247,7 @@ class MessagingAllocationTest {
         second.onMessage(large, (_, _) -> arrivals.add());
         var message = new byte[LARGE];
         var total = new long[1];
-        assertEachAllocatesAtMost(OF_MANY, LARGE_MESSAGES, count -> {
+        assertEachAllocatesAtMost(OF_MANY, 0, LARGE_MESSAGES, count -> {
             for (var i = 0; i < count; i++) {
                 first.peer(2).send(large, message);
             }

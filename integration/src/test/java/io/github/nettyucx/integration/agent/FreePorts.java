@@ -6,6 +6,8 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -16,6 +18,8 @@ final class FreePorts {
 
     private static final int FIRST = 15_000;
     private static final int BEHIND_LAST = 30_000;
+    /** None is given twice: the servers that are to have them may not have been started yet. */
+    private static final Set<Integer> GIVEN = ConcurrentHashMap.newKeySet();
 
     private FreePorts() {
     }
@@ -28,7 +32,7 @@ final class FreePorts {
         List<Integer> ports = new ArrayList<>();
         while (ports.size() < count) {
             int port = ThreadLocalRandom.current().nextInt(FIRST, BEHIND_LAST);
-            if (!ports.contains(port) && isFree(port)) {
+            if (GIVEN.add(port) && isFree(port)) {
                 ports.add(port);
             }
         }

@@ -37,11 +37,12 @@ import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 
 /**
- * Replicated entries by Apache Ratis: {@code server RPC ID PORTS DIRECTORY}, {@code client RPC PORTS ENTRIES PAUSE} or
- * {@code measure RPC PORTS MILLIS MILLIS}, with Ratis's name of its RPC, {@code GRPC} or {@code NETTY}. Ports are those of all
- * servers, each with {@code @} and its priority if it has one. A server tells when it leads. The client writes the entries,
- * tells who leads after PAUSE of them, reads all of them back, and tells what it was told to be written and what is there. One
- * that measures writes and reads for a while that does not count, and for another that does. Knows nothing of the agent.
+ * Replicated entries by Apache Ratis: {@code server RPC ID PORTS DIRECTORY [MILLIS]}, {@code client RPC PORTS ENTRIES PAUSE}
+ * or {@code measure RPC PORTS MILLIS MILLIS}, with Ratis's name of its RPC, {@code GRPC} or {@code NETTY}. Ports are those of
+ * all servers, each with {@code @} and its priority if it has one. A server tells when it leads. It stands for election when it
+ * has heard of no leader for MILLIS, or up to twice as long. The client writes the entries, tells who leads after PAUSE of
+ * them, reads all of them back, and tells what it was told to be written and what is there. One that measures writes and reads
+ * for a while that does not count, and for another that does. Knows nothing of the agent.
  */
 public final class RatisApplication {
 
@@ -53,7 +54,7 @@ public final class RatisApplication {
     /** Whoever waits for the end sees that it goes on. */
     private static final int PROGRESS = 1_000;
     /** More than the usual 150 ms to 300 ms: a follower whose process gets no processor for a while is not to stand. */
-    private static final int ELECTION_MILLIS = 1_000;
+    static final int ELECTION_MILLIS = 1_000;
 
     private RatisApplication() {
     }
@@ -61,7 +62,8 @@ public final class RatisApplication {
     public static void main(String[] arguments) throws Exception {
         SupportedRpcType rpc = SupportedRpcType.valueOf(arguments[1]);
         if (arguments[0].equals("server")) {
-            serve(rpc, Integer.parseInt(arguments[2]), arguments[3], new File(arguments[4]));
+            serve(rpc, Integer.parseInt(arguments[2]), arguments[3], new File(arguments[4]),
+                    arguments.length > 5 ? Integer.parseInt(arguments[5]) : ELECTION_MILLIS);
         } else if (arguments[0].equals("measure")) {
             measure(rpc, arguments[2], Integer.parseInt(arguments[3]), Integer.parseInt(arguments[4]));
         } else {
@@ -85,12 +87,13 @@ public final class RatisApplication {
         return properties;
     }
 
-    private static void serve(SupportedRpcType rpc, int id, String ports, File directory) throws Exception {
+    private static void serve(SupportedRpcType rpc, int id, String ports, File directory, int electionMillis)
+            throws Exception {
         RaftProperties properties = properties(rpc);
         RaftServerConfigKeys.setStorageDir(properties, List.of(directory));
-        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(ELECTION_MILLIS, TimeUnit.MILLISECONDS));
+        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(electionMillis, TimeUnit.MILLISECONDS));
         RaftServerConfigKeys.Rpc.setTimeoutMax(properties,
-                TimeDuration.valueOf(2 * ELECTION_MILLIS, TimeUnit.MILLISECONDS));
+                TimeDuration.valueOf(2 * electionMillis, TimeUnit.MILLISECONDS));
         int port = Integer.parseInt(ports.split(",")[id].split("@")[0]);
         GrpcConfigKeys.Server.setPort(properties, port);
         NettyConfigKeys.Server.setPort(properties, port);

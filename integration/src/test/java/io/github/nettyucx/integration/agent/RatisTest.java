@@ -28,6 +28,8 @@ class RatisTest {
     private static final int ENTRIES = Integer.getInteger("io.github.nettyucx.test.entries", 600);
     /** Ratis's own: a client asks again what was not answered in that time. */
     private static final int RETRY_MILLIS = 3_000;
+    /** Of a mixed cluster, which is to keep its first leader while the client's process starts on a machine that is busy. */
+    private static final int LONG_ELECTION_MILLIS = 5_000;
     /** In a mixed cluster the last one has no agent. */
     private static final int PLAIN = SERVERS - 1;
 
@@ -49,13 +51,14 @@ class RatisTest {
     }
 
     /** @return their ports and priorities */
-    private String startServers(String rpc, String name, List<Integer> priorities, boolean... agents) throws Exception {
+    private String startServers(String rpc, String name, int electionMillis, List<Integer> priorities, boolean... agents)
+            throws Exception {
         List<Integer> free = FreePorts.take(SERVERS);
         String ports = IntStream.range(0, SERVERS).mapToObj(id -> free.get(id) + "@" + priorities.get(id))
                 .collect(Collectors.joining(","));
         for (int id = 0; id < SERVERS; id++) {
             servers.add(start(agents[id], "server", rpc, Integer.toString(id), ports,
-                    directory.resolve(name + id)));
+                    directory.resolve(name + id), Integer.toString(electionMillis)));
         }
         for (JavaProcess server : servers) {
             server.awaitLine("serving ");
@@ -169,7 +172,7 @@ class RatisTest {
     /** All processes with the agent, or none. */
     private Run exerciseAll(boolean agent, String rpc, int entries, boolean killsLeader) throws Exception {
         String name = (killsLeader ? "killed-" : "") + (agent ? "with" : "without");
-        String ports = startServers(rpc, name, List.of(0, 0, 0), agent, agent, agent);
+        String ports = startServers(rpc, name, RatisApplication.ELECTION_MILLIS, List.of(0, 0, 0), agent, agent, agent);
         return exercise(agent, rpc, name, ports, entries, killsLeader);
     }
 
@@ -255,7 +258,7 @@ class RatisTest {
     /** @param leader has the highest priority */
     private List<LaneReport> mixed(String rpc, int leader, List<Integer> priorities) throws Exception {
         String name = leader == PLAIN ? "plain-leader" : "plain-follower";
-        String ports = startServers(rpc, name, priorities, true, true, false);
+        String ports = startServers(rpc, name, LONG_ELECTION_MILLIS, priorities, true, true, false);
         servers.get(leader).awaitLine("leading n");
         Run run = exercise(false, rpc, name, ports, ENTRIES, false);
         assertEquals(leader, run.leader);
