@@ -38,6 +38,8 @@ class TcpTest {
     private static final int PIECES = 16 * 1024;
     /** What can be on its way to a reader that does not read: in the windows of UCX and the buffers of both sides. */
     private static final long ON_ITS_WAY = PIECES / 4;
+    /** So many looks in which nothing more has been asked for: one may fall into a moment without a processor. */
+    private static final int STILL = 10;
 
     private final UcxLoopResources ucx = UcxLoopResources.create("tcp", 1, 2, true, true,
             UcxWaitStrategy.PARK);
@@ -86,10 +88,13 @@ class TcpTest {
         client.inbound().receive().subscribe(reader);
 
         long before = -1;
-        for (long now = asked.get(); now == 0 || now != before; now = asked.get()) {
-            before = now;
+        int still = 0;
+        while (still < STILL) {
             // Nothing tells that a sender has stopped, but that it does no more for a while.
-            Thread.sleep(300);
+            Thread.sleep(100);
+            long now = asked.get();
+            still = now == 0 || now != before ? 0 : still + 1;
+            before = now;
         }
         assertTrue(asked.get() < ON_ITS_WAY, () -> asked + " of " + PIECES + " pieces were asked for");
         reader.request(Long.MAX_VALUE);

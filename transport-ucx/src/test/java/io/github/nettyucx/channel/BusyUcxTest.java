@@ -55,7 +55,7 @@ class BusyUcxTest {
         private static final Timer NONE = new Timer(-1);
 
         @Override
-        public boolean isPending(boolean idle) {
+        public boolean isPending(boolean tasksOnly) {
             return false;
         }
 

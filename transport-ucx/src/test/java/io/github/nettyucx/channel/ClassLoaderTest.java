@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.ucp.UcpBinding;
 import io.netty.buffer.Unpooled;
 import io.netty.util.internal.PlatformDependent;
 
@@ -59,13 +60,32 @@ public class ClassLoaderTest {
         }
     }
 
+    /** What is left of one that ends as it begins: to make it ready takes longer than its group lasts. */
+    public static final class Prepared implements Callable<String> {
+
+        @Override
+        public String call() {
+            UcpBinding.prepare();
+            return Prepared.class.getClassLoader().toString();
+        }
+    }
+
     @OnEachLane
     void itGoesWithTheApplication() throws Exception {
+        goesWith(Application.class);
+    }
+
+    @OnEachLane
+    void itGoesWithAnApplicationThatEndsAsItBegins() throws Exception {
+        goesWith(Prepared.class);
+    }
+
+    private static void goesWith(Class<?> application) throws Exception {
         // Netty keeps an exception of its first use, and with it the classes that it was first used by.
         assertTrue(PlatformDependent.javaVersion() > 0);
         // Twice: the second application finds what the first has left in the process.
         for (int i = 0; i < 2; i++) {
-            WeakReference<ClassLoader> loader = run();
+            WeakReference<ClassLoader> loader = run(application);
             Eventually.await(MILLIS, () -> "the class loader is not collected", () -> {
                 System.gc();
                 return loader.get() == null;
@@ -73,15 +93,15 @@ public class ClassLoaderTest {
         }
     }
 
-    private static WeakReference<ClassLoader> run() throws Exception {
+    private static WeakReference<ClassLoader> run(Class<?> what) throws Exception {
         List<URL> urls = new ArrayList<>();
         String path = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         for (String entry : path.split(File.pathSeparator)) {
             urls.add(Path.of(entry).toUri().toURL());
         }
         try (Own loader = new Own(urls.toArray(new URL[0]))) {
-            Class<?> application = loader.loadClass(Application.class.getName());
-            assertNotSame(Application.class, application);
+            Class<?> application = loader.loadClass(what.getName());
+            assertNotSame(what, application);
             ((Callable<?>) application.getConstructor().newInstance()).call();
             return new WeakReference<>(loader);
         }

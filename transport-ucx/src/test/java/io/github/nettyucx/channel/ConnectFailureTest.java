@@ -62,16 +62,19 @@ class ConnectFailureTest {
     void aPortOnWhichNobodyListensRefusesAtOnce() throws Exception {
         // Time is taken when UCX is loaded and ready.
         assertLoopsWork();
-        InetSocketAddress nobody = freeAddress();
-        for (int round = 0; round < 20; round++) {
-            ChannelFuture connect = peers.client(new Inbox()).connect(nobody);
-            // Waits for less than a connect may take.
-            Throwable failure = Peers.awaitFailure(connect);
-            assertInstanceOf(ConnectException.class, failure);
-            assertTrue(failure.getMessage().contains("refused"), failure::toString);
-            assertTrue(failure.getMessage().contains("127.0.0.1:" + nobody.getPort()), failure::toString);
-            // The bootstrap closes it.
-            Peers.await(connect.channel().closeFuture());
+        // Bound: nobody else can get the port meanwhile.
+        try (Socket nobody = new Socket()) {
+            nobody.bind(Peers.loopback(0));
+            for (int round = 0; round < 20; round++) {
+                ChannelFuture connect = peers.client(new Inbox()).connect(nobody.getLocalSocketAddress());
+                // Waits for less than a connect may take.
+                Throwable failure = Peers.awaitFailure(connect);
+                assertInstanceOf(ConnectException.class, failure);
+                assertTrue(failure.getMessage().contains("refused"), failure::toString);
+                assertTrue(failure.getMessage().contains("127.0.0.1:" + nobody.getLocalPort()), failure::toString);
+                // The bootstrap closes it.
+                Peers.await(connect.channel().closeFuture());
+            }
         }
         assertLoopsWork();
     }
@@ -305,12 +308,6 @@ class ConnectFailureTest {
             }
         }
         assertLoopsWork();
-    }
-
-    private static InetSocketAddress freeAddress() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.ofLiteral("127.0.0.1"))) {
-            return (InetSocketAddress) socket.getLocalSocketAddress();
-        }
     }
 
     private void assertLoopsWork() throws InterruptedException {

@@ -151,12 +151,12 @@ class ConnectModeTest {
     @ParameterizedTest
     @EnumSource(names = "UCX", mode = EnumSource.Mode.EXCLUDE)
     void aRefusedConnectFailsAsEver(UcxConnectMode mode) throws Exception {
-        InetSocketAddress nobody;
-        try (ServerSocket server = ordinary(Peers.loopback(0))) {
-            nobody = (InetSocketAddress) server.getLocalSocketAddress();
+        // Bound: nobody else can get the port meanwhile.
+        try (Socket nobody = new Socket()) {
+            nobody.bind(Peers.loopback(0));
+            String message = Peers.awaitFailure(client(mode).connect(nobody.getLocalSocketAddress())).getMessage();
+            assertTrue(message.startsWith("Connection refused"), message);
         }
-        String message = Peers.awaitFailure(client(mode).connect(nobody)).getMessage();
-        assertTrue(message.startsWith("Connection refused"), message);
     }
 
     // ------------------------------------------------------------------------------------------- announced
@@ -354,15 +354,34 @@ class ConnectModeTest {
         try (ServerSocket server = ordinary(Peers.loopback(0));
                 Announcement forged = Announcement.open((InetSocketAddress) server.getLocalSocketAddress())) {
             assertNotNull(forged);
-            ChannelFuture connect = client(UcxConnectMode.ANNOUNCED).connect(server.getLocalSocketAddress());
-            try (Socket accepted = seeHandshake(server, Stranger.SAYS_NOTHING)) {
-                Peers.await(connect.channel().close());
+            Channel channel = Peers.await(client(UcxConnectMode.ANNOUNCED).register()).channel();
+            ChannelFuture connect = channel.connect(server.getLocalSocketAddress());
+            CompletableFuture<Socket> asked = new CompletableFuture<>();
+            channel.eventLoop().execute(() -> closeWhenAsked(channel, server, null, asked));
+            try (Socket accepted = asked.get(MILLIS, TimeUnit.MILLISECONDS)) {
+                Peers.await(channel.closeFuture());
                 Peers.awaitFailure(connect);
                 accepted.setSoTimeout(MILLIS);
                 accepted.getInputStream().readAllBytes();
             }
             server.setSoTimeout(500);
             assertThrows(SocketTimeoutException.class, server::accept);
+        }
+    }
+
+    /** By the client's own loop, so that it cannot find the time for an answer over before. */
+    private static void closeWhenAsked(Channel channel, ServerSocket server, Socket known, CompletableFuture<Socket> asked) {
+        try {
+            // The kernel has taken the connect.
+            Socket accepted = known == null ? server.accept() : known;
+            if (accepted.getInputStream().available() >= 8) {
+                channel.close();
+                asked.complete(accepted);
+            } else {
+                channel.eventLoop().execute(() -> closeWhenAsked(channel, server, accepted, asked));
+            }
+        } catch (IOException e) {
+            asked.completeExceptionally(e);
         }
     }
 }

@@ -436,6 +436,30 @@ class DatagramSocketTest extends DatagramChannels {
     }
 
     @Test
+    void aReadThatIsTakenBackBetweenTwoLoopsIsNotMadeUpForByTheSecond() throws Exception {
+        Mailbox mailbox = new Mailbox();
+        UcxDatagramChannel channel = bind(mailbox);
+        UcxDatagramChannel sender = bind(new Mailbox());
+        EventLoop second = sender.eventLoop();
+        assertNotSame(channel.eventLoop(), second);
+        Peers.await(channel.deregister());
+        channel.config().setAutoRead(false);
+        Peers.await(second.register(channel));
+        Mailbox witness = new Mailbox();
+        UcxDatagramChannel other = (UcxDatagramChannel) bootstrap(witness).clone(second).bind(ANY_PORT)
+                .syncUninterruptibly().channel();
+        Peers.await(send(sender, "unasked", channel.localAddress()));
+        // What has come to the same loop later has been read: twice, so that it was not in the same turn.
+        for (int i = 0; i < 2; i++) {
+            Peers.await(send(sender, "witness " + i, other.localAddress()));
+            assertEquals("witness " + i, witness.next());
+        }
+        assertTrue(mailbox.letters.isEmpty(), mailbox.letters::toString);
+        channel.config().setAutoRead(true);
+        assertEquals("unasked", mailbox.next());
+    }
+
+    @Test
     void whatOneLoopWasToSendTheNextOneSends() throws Exception {
         Mailbox mailbox = new Mailbox();
         UcxDatagramChannel receiver = bind(mailbox);

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
@@ -120,5 +124,40 @@ class DeregisterTest {
         Peers.await(client.close());
         child.awaitInactive();
         assertEquals("", child.text());
+    }
+
+    /** What a server or a connection has belongs to one loop: it must not be that of the loop before. */
+    @OnEachLane
+    void aChannelBetweenTwoLoopsCanNeitherListenNorConnect() throws Exception {
+        EventLoopGroup before = TestLoops.newGroup(1, UcxWaitStrategy.ADAPTIVE);
+        try {
+            Inbox child = new Inbox();
+            Channel server = Peers.await(new ServerBootstrap().group(before, peers.serverGroup)
+                    .channel(UcxServerSocketChannel.class).childHandler(child).register()).channel();
+            Peers.await(server.deregister());
+            assertHasNoLoop(server.bind(Peers.loopback(0)));
+            Peers.await(peers.serverGroup.register(server));
+            Peers.await(server.bind(Peers.loopback(0)));
+
+            Channel client = Peers.await(new Bootstrap().group(before).channel(UcxSocketChannel.class).handler(new Inbox())
+                    .register()).channel();
+            Peers.await(client.deregister());
+            assertHasNoLoop(client.connect(server.localAddress()));
+            Peers.await(peers.clientGroup.register(client));
+            Peers.await(before.shutdownGracefully(0, 15, TimeUnit.SECONDS));
+            Peers.await(client.connect(server.localAddress()));
+            Peers.await(client.writeAndFlush(Unpooled.copiedBuffer("from another loop", StandardCharsets.ISO_8859_1)));
+            child.awaitText("from another loop");
+            Peers.await(client.close());
+        } finally {
+            before.shutdownGracefully(0, 15, TimeUnit.SECONDS);
+        }
+    }
+
+    private static void assertHasNoLoop(ChannelFuture future) throws InterruptedException {
+        Throwable failure = Peers.awaitFailure(future);
+        assertInstanceOf(IOException.class, failure);
+        assertTrue(failure.getMessage().contains("the channel is registered with no event loop"), failure::toString);
+        assertTrue(future.channel().isOpen());
     }
 }

@@ -28,8 +28,10 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.NotYetConnectedException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -64,13 +66,17 @@ class FailedConnectTest {
         REFUSED {
             @Override
             void meet(FailedConnectTest test) throws Exception {
-                test.assertClosedBy(test.ours(UcxConnectMode.UCX), freeAddress());
+                try (Socket nobody = boundOnly()) {
+                    test.assertClosedBy(test.ours(UcxConnectMode.UCX), nobody.getLocalSocketAddress());
+                }
             }
         },
         REFUSED_AS_AN_ORDINARY_ONE {
             @Override
             void meet(FailedConnectTest test) throws Exception {
-                test.assertClosedBy(test.ours(UcxConnectMode.PLAIN), freeAddress());
+                try (Socket nobody = boundOnly()) {
+                    test.assertClosedBy(test.ours(UcxConnectMode.PLAIN), nobody.getLocalSocketAddress());
+                }
             }
         },
         /** The kernel knows at once that a link-local address without a scope cannot be connected to. */
@@ -118,7 +124,13 @@ class FailedConnectTest {
                 ServerSocket server = listening();
                 InetSocketAddress address = (InetSocketAddress) server.getLocalSocketAddress();
                 try (Announcement forged = Announcement.open(address)) {
-                    var served = CompletableFuture.runAsync(() -> acceptTheLast(server));
+                    CountDownLatch waiting = new CountDownLatch(1);
+                    // By a thread that is there already: who does not answer for long is given up, and no other attempt fails.
+                    var served = CompletableFuture.runAsync(() -> {
+                        waiting.countDown();
+                        acceptTheLast(server);
+                    }, Thread.ofPlatform()::start);
+                    assertTrue(waiting.await(MILLIS, TimeUnit.MILLISECONDS));
                     test.assertClosedBy(test.ours(UcxConnectMode.ANNOUNCED), address);
                     served.get(MILLIS, TimeUnit.MILLISECONDS);
                 }
@@ -186,18 +198,30 @@ class FailedConnectTest {
 
     @Test
     void connectsThatAreRefusedLeaveNothingWithTheLoop() throws Exception {
-        InetSocketAddress nobody = freeAddress();
         EventLoop loop = TestLoops.first(peers.clientGroup);
-        for (int round = 0; round < 1000; round++) {
-            Channel channel = new UcxSocketChannel();
-            Peers.await(peers.clientGroup.register(channel));
-            Peers.awaitFailure(channel.connect(nobody));
-            int left = loop.submit(() -> TestLoops.driver(loop).channelCount()).get();
-            assertTrue(left <= 1, () -> left + " channels of refused connects");
+        try (Socket nobody = boundOnly()) {
+            for (int round = 0; round < 1000; round++) {
+                Channel channel = new UcxSocketChannel();
+                Peers.await(peers.clientGroup.register(channel));
+                Peers.awaitFailure(channel.connect(nobody.getLocalSocketAddress()));
+                int left = loop.submit(() -> TestLoops.driver(loop).channelCount()).get();
+                assertTrue(left <= 1, () -> left + " channels of refused connects");
+            }
         }
     }
 
     /** An address that no connect could begin with says nothing against the channel. */
+    @Test
+    void noMemoryIsOpenedOverAChannelThatIsNotConnected() throws Exception {
+        UcxSocketChannel channel = new UcxSocketChannel();
+        byte[] key = new byte[64];
+        // Without a loop as well.
+        assertInstanceOf(NotYetConnectedException.class, Peers.awaitFailure(channel.openMemory(key)));
+        Peers.await(peers.clientGroup.register(channel));
+        assertInstanceOf(NotYetConnectedException.class, Peers.awaitFailure(channel.openMemory(key)));
+        Peers.await(channel.close());
+    }
+
     @Test
     void aChannelThatCouldNotBeBoundIsNotClosed() throws Exception {
         Channel server = peers.listen(Inbox::new);
@@ -234,10 +258,11 @@ class FailedConnectTest {
         return server;
     }
 
-    private static InetSocketAddress freeAddress() throws IOException {
-        try (ServerSocket socket = listening()) {
-            return (InetSocketAddress) socket.getLocalSocketAddress();
-        }
+    /** On its port nobody listens, and nobody else can get it meanwhile. */
+    private static Socket boundOnly() throws IOException {
+        Socket socket = new Socket();
+        socket.bind(Peers.loopback(0));
+        return socket;
     }
 
     /** @param answer {@code null} to hang up at once */

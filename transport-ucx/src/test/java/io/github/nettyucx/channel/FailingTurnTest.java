@@ -37,7 +37,7 @@ class FailingTurnTest implements EnginePort, TaskView {
     }
 
     @Override
-    public boolean isPending(boolean idle) {
+    public boolean isPending(boolean tasksOnly) {
         return false;
     }
 

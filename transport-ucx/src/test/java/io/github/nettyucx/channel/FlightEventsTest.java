@@ -40,7 +40,10 @@ class FlightEventsTest {
             UcxSocketChannel client = peers.connect(server, new Inbox());
             Peers.await(client.writeAndFlush(Unpooled.directBuffer().writeBytes(new byte[] {'a', 'b', 'c'})));
             inbox.awaitText("abc");
-            // Much longer than the sleeps that are recorded: a loop may begin to sleep late.
+            IoDriver driver = TestLoops.driver(client.eventLoop());
+            // The loop's clock began at 0: only one that is awake looks at its timers by then.
+            Eventually.await(15_000, () -> "the loop does not sleep", () -> !driver.wakesBefore(0));
+            // Much longer than the sleeps that are recorded, and less than the second after which a loop of Netty 4.2 wakes.
             Thread.sleep(500);
             Peers.await(client.close());
             inbox.awaitInactive();

@@ -22,13 +22,16 @@ final class FloodMain {
 
     /** @param arguments the server's port */
     public static void main(String[] arguments) throws Exception {
+        long seed = new SplittableRandom().nextLong();
+        System.out.println("flood seed " + seed);
+        SplittableRandom seeds = new SplittableRandom(seed);
         InetSocketAddress server =
                 new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), Integer.parseInt(arguments[0]));
         Bootstrap bootstrap = new Bootstrap().group(TestLoops.newGroup(1)).channel(UcxSocketChannel.class)
                 .handler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel channel) {
-                        channel.pipeline().addLast(new Flood());
+                        channel.pipeline().addLast(new Flood(seeds.split()));
                     }
                 });
         for (int i = 0; i < CONNECTIONS; i++) {
@@ -43,7 +46,11 @@ final class FloodMain {
 
     private static final class Flood extends ChannelInboundHandlerAdapter {
 
-        private final SplittableRandom random = new SplittableRandom();
+        private final SplittableRandom random;
+
+        Flood(SplittableRandom random) {
+            this.random = random;
+        }
 
         @Override
         public void channelActive(ChannelHandlerContext context) {

@@ -13,6 +13,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
@@ -28,6 +29,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -48,8 +50,8 @@ class ForeignPeerTest {
     private static final int MIB = 1024 * 1024;
     private static final int OTHER_UCX = 9 << 24 | 9 << 16;
     private static final int HANDSHAKE_TIMEOUT_MILLIS = 1000;
-    private static final int LONG_MILLIS = 5000;
-    private static final int LATE_MILLIS = 3000;
+    private static final int LONG_MILLIS = 8000;
+    private static final int LATE_MILLIS = 4000;
     private static final int SOCKETS = 50;
     private static final int REFUSE_HEADER = 8;
 
@@ -233,8 +235,24 @@ class ForeignPeerTest {
     void aClientThatGoesOnTalkingIsStillToldWhyItIsRefused() throws Exception {
         Channel server = peers.listen(server());
         byte[] hello = HandshakeBytes.with16(HandshakeBytes.hello(terms(null)), HandshakeBytes.VERSION, 1);
-        String refusal = refusalOf(server, Arrays.copyOf(hello, 200_000));
-        assertTrue(refusal.contains("the client speaks version 1"), refusal);
+        CountDownLatch said = new CountDownLatch(1);
+        CountDownLatch held = new CountDownLatch(1);
+        // The server does not refuse before all is said: a client that is slow at that would find the socket closed.
+        Future<?> heldUp = server.eventLoop().submit(() -> {
+            held.countDown();
+            assertTrue(said.await(15, TimeUnit.SECONDS));
+            return null;
+        });
+        assertTrue(held.await(15, TimeUnit.SECONDS));
+        try (RawPeer client = new RawPeer()) {
+            client.connect((InetSocketAddress) server.localAddress());
+            // Less than the two sockets keep.
+            client.say(Arrays.copyOf(hello, 200_000));
+            said.countDown();
+            Peers.await(heldUp);
+            String refusal = hearRefusal(client);
+            assertTrue(refusal.contains("the client speaks version 1"), refusal);
+        }
         assertServes(server);
     }
 
@@ -264,14 +282,17 @@ class ForeignPeerTest {
         try (RawPeer client = new RawPeer()) {
             client.connect((InetSocketAddress) server.localAddress());
             client.say(said);
-            byte[] heard = client.hear(1000);
-            assertTrue(heard.length > REFUSE_HEADER && heard[0] == HandshakeBytes.REFUSE,
-                    () -> Arrays.toString(heard));
-            assertEquals(heard.length, ByteBuffer.wrap(heard).getShort(2));
-            return new String(heard, REFUSE_HEADER, heard.length - REFUSE_HEADER, StandardCharsets.UTF_8);
+            return hearRefusal(client);
         } catch (IOException e) {
             throw new AssertionError("not told why it is refused", e);
         }
+    }
+
+    private static String hearRefusal(RawPeer client) throws IOException {
+        byte[] heard = client.hear(1000);
+        assertTrue(heard.length > REFUSE_HEADER && heard[0] == HandshakeBytes.REFUSE, () -> Arrays.toString(heard));
+        assertEquals(heard.length, ByteBuffer.wrap(heard).getShort(2));
+        return new String(heard, REFUSE_HEADER, heard.length - REFUSE_HEADER, StandardCharsets.UTF_8);
     }
 
     @OnEachLane

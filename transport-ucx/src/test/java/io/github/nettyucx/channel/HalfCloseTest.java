@@ -197,6 +197,31 @@ class HalfCloseTest {
         Peers.await(client.close());
     }
 
+    /** As over a kernel's sockets: what has not been read is not wanted any more, and must not hold up the other side. */
+    @OnEachLane
+    void bothSidesCanShutDownWhenNeitherHasRead() throws Exception {
+        Inbox child = new Inbox();
+        Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.AUTO_READ, false));
+        UcxSocketChannel client = Peers.connect(
+                peers.client(new Inbox()).option(ChannelOption.AUTO_READ, false), server);
+        UcxSocketChannel accepted = (UcxSocketChannel) child.awaitActive();
+        ChannelFuture sent = client.writeAndFlush(Unpooled.directBuffer(LARGE).writeZero(LARGE));
+        ChannelFuture answered = accepted.writeAndFlush(Unpooled.directBuffer(LARGE).writeZero(LARGE));
+        // Both have begun to send before either ends.
+        Peers.await(client.eventLoop().submit(() -> { }));
+        Peers.await(accepted.eventLoop().submit(() -> { }));
+        assertFalse(sent.isDone() || answered.isDone(), "nothing waits");
+        ChannelFuture near = client.shutdown();
+        ChannelFuture far = accepted.shutdown();
+        Peers.await(near);
+        Peers.await(far);
+        Peers.await(sent);
+        Peers.await(answered);
+        assertTrue(client.isShutdown() && accepted.isShutdown());
+        Peers.await(client.close());
+        Peers.await(accepted.close());
+    }
+
     @OnEachLane
     void aPeerThatClosesWhenBothDirectionsAreShutDownIsNoError() throws Exception {
         Inbox child = new Inbox();

@@ -27,7 +27,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(60)
 class HesitantClientTest {
 
-    private static final int SECONDS = 5;
+    private static final int SECONDS = 8;
     private static final int GRACE_MILLIS = 150;
     private static final int NEVER = 3_600_000;
     private static final String[] BEGINNINGS = {"N", "Nett", "NettyUC"};

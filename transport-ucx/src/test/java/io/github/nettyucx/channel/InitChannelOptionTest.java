@@ -21,8 +21,8 @@ class InitChannelOptionTest {
 
     /** None of them is what holds if nothing is set. */
     private static final int MILLIS = 600;
-    /** Half of what a handshake has if nothing is set. */
-    private static final int SOON_MILLIS = 5000;
+    /** What a handshake has if nothing is set. */
+    private static final int SOON_MILLIS = 10_000;
 
     private Peers peers;
 

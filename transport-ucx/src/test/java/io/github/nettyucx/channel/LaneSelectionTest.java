@@ -29,7 +29,8 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 @Tag("ucx-matrix")
 class LaneSelectionTest {
 
-    private static final long AT_ONCE_MILLIS = 3000;
+    /** No time-out is shorter. */
+    private static final long AT_ONCE_MILLIS = 10_000;
 
     private final Inbox child = new Inbox();
     private Peers peers;

@@ -23,6 +23,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -245,6 +247,37 @@ class MetricsTest {
         awaitCount(0, () -> client().endpoints());
     }
 
+    /** The last word finds nobody: that the kernel does not take it is no want of memory. */
+    @OnEachLane(lanes = Lane.SOCKET)
+    void aServerThatResetsBeforeTheLastWordHasClosed() throws Exception {
+        try (RawPeer server = new RawPeer()) {
+            ChannelFuture connect = peers.client(new Inbox()).connect(server.listen());
+            server.accept();
+            byte[] hello = server.hear(HandshakeBytes.HELLO_LENGTH);
+            CountDownLatch held = new CountDownLatch(1);
+            CountDownLatch over = new CountDownLatch(1);
+            connect.channel().eventLoop().execute(() -> {
+                held.countDown();
+                await(over);
+            });
+            await(held);
+            server.say(HandshakeBytes.answer(hello, HandshakeBytes.terms("socket", null, null, null)));
+            server.resetAndAwait();
+            over.countDown();
+            Throwable cause = Peers.awaitFailure(connect);
+            assertEquals(1, client().handshakesFailed(HandshakeFailure.CLOSED_BY_PEER), cause::toString);
+            assertEquals(1, client().handshakesFailed());
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertTrue(latch.await(15, TimeUnit.SECONDS));
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     @OnEachLane
     void aServerCountsWhomItTurnsDown() throws Exception {
         UcxServerSocketChannel listening = peers.listen(peers.server(Inbox::new)
@@ -275,11 +308,29 @@ class MetricsTest {
         try (RawPeer stranger = new RawPeer()) {
             stranger.connect(listening.localAddress());
         }
-        awaitCount(3, () -> server().strangersTurnedAway());
+        try (RawPeer stranger = new RawPeer()) {
+            stranger.connect(listening.localAddress());
+            stranger.reset();
+        }
+        awaitCount(4, () -> server().strangersTurnedAway());
         assertEquals(1, server().handshakesFailed(HandshakeFailure.OTHER_PROTOCOL_VERSION));
         assertEquals(1, server().handshakesFailed(HandshakeFailure.PROTOCOL_VIOLATION));
-        assertEquals(1, server().handshakesFailed(HandshakeFailure.CLOSED_BY_PEER));
+        assertEquals(2, server().handshakesFailed(HandshakeFailure.CLOSED_BY_PEER));
         assertEquals(0, server().workers() + server().endpoints());
+    }
+
+    /** Over a link nothing follows on the socket. */
+    @OnEachLane(linksOnly = true)
+    void whoSaysMoreThanTheHandshakeIsAStranger() throws Exception {
+        UcxServerSocketChannel listening = peers.listen(Inbox::new);
+        try (ForgingPeer stranger = new ForgingPeer()) {
+            stranger.connect(listening.localAddress());
+            stranger.greetUpToGo();
+            stranger.sayGo(new byte[] {'x'});
+            stranger.awaitEnd();
+            awaitCount(1, () -> server().handshakesFailed(HandshakeFailure.PROTOCOL_VIOLATION));
+            assertEquals(0, server().traffic().connectionsOpened());
+        }
     }
 
     // ------------------------------------------------------------------------------------------- ends

@@ -202,6 +202,10 @@ class OptionTest {
         assertTrue(socket.setOption(ofEpoll("TCP_CORK"), true));
         assertTrue(server.setOption(ofEpoll("TCP_FASTOPEN"), 17));
         assertTrue(socket.setOption(ofEpoll("TCP_QUICKACK"), true));
+        for (String name : new String[] {"IO_URING_BUFFER_GROUP_ID", "IO_URING_WRITE_ZERO_COPY_THRESHOLD"}) {
+            ChannelOption<Object> option = ChannelOption.valueOf("io.netty.channel.uring.IoUringChannelOption#" + name);
+            assertTrue(socket.setOption(option, 17), name);
+        }
         assertEquals(before, new HashMap<>(socket.getOptions()));
         // The bytes would not be signed.
         assertFalse(socket.setOption(ofEpoll("TCP_MD5SIG"), Map.of()));

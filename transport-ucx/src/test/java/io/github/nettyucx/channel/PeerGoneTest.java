@@ -172,15 +172,30 @@ class PeerGoneTest {
         }
     }
 
-    private static void writeUntilItFails(Channel channel) throws InterruptedException {
-        Throwable failure = null;
-        for (long start = System.nanoTime(); failure == null
-                && System.nanoTime() - start < TimeUnit.SECONDS.toNanos(SECONDS);) {
-            ChannelFuture late = channel.writeAndFlush(bytes("too late"));
-            assertTrue(late.await(SECONDS, TimeUnit.SECONDS));
-            failure = late.cause();
+    /**
+     * A write that has failed.
+     *
+     * @param begunNanos when it was begun, by {@link System#nanoTime}
+     * @param wasActive whether the channel was active when it failed
+     */
+    private record FailedWrite(long begunNanos, Throwable cause, boolean wasActive) { }
+
+    /** The first write that fails. What is noted of it is noted by the loop: this thread may come to look much later. */
+    private static FailedWrite writeUntilItFails(Channel channel) throws Exception {
+        for (long start = System.nanoTime(); System.nanoTime() - start < TimeUnit.SECONDS.toNanos(SECONDS);) {
+            CompletableFuture<FailedWrite> done = new CompletableFuture<>();
+            channel.eventLoop().execute(() -> {
+                long begun = System.nanoTime();
+                channel.writeAndFlush(bytes("too late")).addListener(late ->
+                        done.complete(new FailedWrite(begun, late.cause(), channel.isActive())));
+            });
+            FailedWrite write = done.get(SECONDS, TimeUnit.SECONDS);
+            if (write.cause() != null) {
+                assertInstanceOf(IOException.class, write.cause());
+                return write;
+            }
         }
-        assertInstanceOf(IOException.class, failure);
+        throw new AssertionError("no write fails within " + SECONDS + " s");
     }
 
     @OnEachLane(linksOnly = true)
@@ -196,8 +211,7 @@ class PeerGoneTest {
         UcxSocketChannel client = Peers.connect(
                 peers.client(inbox).option(ChannelOption.AUTO_READ, false), server);
         // The peer has closed when its end has been acknowledged; then nothing can be sent to it any more.
-        writeUntilItFails(client);
-        assertTrue(client.isOpen(), "closed before its input was read");
+        assertTrue(writeUntilItFails(client).wasActive(), "closed before its input was read");
         client.config().setAutoRead(true);
         inbox.awaitText("the answer");
         inbox.awaitInactive();
@@ -217,13 +231,14 @@ class PeerGoneTest {
         UcxSocketChannel client = Peers.connect(peers.client(inbox).option(ChannelOption.AUTO_READ, false)
                 .option(UcxChannelOption.CLOSE_TIMEOUT_MILLIS, CLOSE_MILLIS), server);
         Peers.await(child.awaitActive().close());
-        long start = System.nanoTime();
-        writeUntilItFails(client);
-        assertTrue(client.isActive(), "closed before its input could be read");
+        CompletableFuture<Long> closed = new CompletableFuture<>();
+        client.closeFuture().addListener(_ -> closed.complete(System.nanoTime()));
+        FailedWrite failed = writeUntilItFails(client);
+        assertTrue(failed.wasActive(), "closed before its input could be read");
         // A later write changes nothing.
         assertInstanceOf(IOException.class, Peers.awaitFailure(client.writeAndFlush(bytes("later still"))));
-        Peers.await(client.closeFuture());
-        long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+        // From the begin of that write, which is no later than that of the channel's time.
+        long millis = TimeUnit.NANOSECONDS.toMillis(closed.get(SECONDS, TimeUnit.SECONDS) - failed.begunNanos());
         assertTrue(millis >= CLOSE_MILLIS - 10, () -> "closed after " + millis + " ms");
         inbox.awaitInactive();
         assertEquals("", inbox.text());

@@ -63,7 +63,7 @@ class SleepOrderTest implements EnginePort, TaskView {
     }
 
     @Override
-    public boolean isPending(boolean idle) {
+    public boolean isPending(boolean tasksOnly) {
         return slept;
     }
 
@@ -113,7 +113,7 @@ class SleepOrderTest implements EnginePort, TaskView {
         assertEquals(1, driver.run(new TaskView() {
 
             @Override
-            public boolean isPending(boolean idle) {
+            public boolean isPending(boolean tasksOnly) {
                 return ++looks[0] == 2;
             }
 

@@ -5,26 +5,41 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.EventExecutor;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
  * How long threads could have run and had no processor, as the kernel counts it: what a busy machine keeps a loop from
  * doing. A loop that sleeps, waits or computes is not starved. Where the kernel does not count, nobody is.
+ * <p>
+ * A virtual machine's host may take a processor away for a while. That counts as well, for all processors together: the
+ * kernel does not tell which thread would have run on it (proc_stat(5), "steal").
  */
 public final class Starvation implements AutoCloseable {
 
     private static final Path THREADS = Path.of("/proc/self/task");
     private static final String COUNTS = "schedstat";
     private static final int LINE = 128;
+    private static final Path MACHINE = Path.of("/proc/stat");
+    /** Of its first line, that of all processors. */
+    private static final int STEAL_FIELD = 8;
+    /** USER_HZ, which is the same on all platforms of today. */
+    private static final long NANOS_PER_TICK = TimeUnit.SECONDS.toNanos(1) / 100;
+    /** To read it takes longer than to read the others. What was read up to so long ago is taken again. */
+    private static final long STEAL_READ_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final List<FileChannel> counts = new ArrayList<>();
     private final ByteBuffer line = ByteBuffer.allocateDirect(LINE);
+    private final FileChannel machine = open(MACHINE);
+    private long stolen;
+    private long stolenReadNanos;
 
     /** The thread that calls. */
     public void addCaller() throws IOException {
@@ -64,15 +79,17 @@ public final class Starvation implements AutoCloseable {
         return counts.size();
     }
 
-    /** Of all of them, so far. */
+    /** Of all of them, and of the machine, so far. */
     public synchronized long nanos() {
+        return queuedNanos() + stolenNanos();
+    }
+
+    /** For how long they have waited for a processor that others of this machine had. */
+    synchronized long queuedNanos() {
         long all = 0;
         for (FileChannel count : counts) {
             try {
-                line.clear();
-                count.read(line, 0);
-                line.flip();
-                all += second(line);
+                all += field(count, 1);
             } catch (IOException e) {
                 // The thread has ended.
             }
@@ -80,10 +97,45 @@ public final class Starvation implements AutoCloseable {
         return all;
     }
 
-    /** Of the numbers of a line: the time on a processor, the time in the queue for one, and how often it was given one. */
-    private static long second(ByteBuffer line) {
-        while (line.hasRemaining() && line.get() != ' ') {
-            // The first number.
+    private long stolenNanos() {
+        long now = System.nanoTime();
+        if (stolenReadNanos == 0 || now - stolenReadNanos >= STEAL_READ_NANOS) {
+            stolenReadNanos = now;
+            try {
+                // Two spaces are behind the name.
+                stolen = field(machine, STEAL_FIELD + 1) * NANOS_PER_TICK;
+            } catch (IOException e) {
+                // Closed: nobody is watched any more.
+            }
+        }
+        return stolen;
+    }
+
+    private static FileChannel open(Path file) {
+        try {
+            return FileChannel.open(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private long field(FileChannel file, int index) throws IOException {
+        line.clear();
+        file.read(line, 0);
+        line.flip();
+        return number(line, index);
+    }
+
+    /**
+     * Of a thread's line: the time on a processor, the time in the queue for one, and how often it was given one.
+     *
+     * @param index of the number, behind as many spaces
+     */
+    private static long number(ByteBuffer line, int index) {
+        for (int spaces = 0; spaces < index && line.hasRemaining();) {
+            if (line.get() == ' ') {
+                spaces++;
+            }
         }
         long number = 0;
         while (line.hasRemaining()) {
@@ -102,5 +154,6 @@ public final class Starvation implements AutoCloseable {
             count.close();
         }
         counts.clear();
+        machine.close();
     }
 }

@@ -2,6 +2,7 @@
 package io.github.nettyucx.channel;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -93,6 +94,26 @@ class WriteTest {
         } finally {
             bytes.release();
         }
+    }
+
+    @OnEachLane
+    void aCompositeGoesWholeWhateverItsComponentsAreReadTo() throws Exception {
+        int part = 64 * KIB;
+        int parts = 8;
+        StreamReader reader = reader((long) parts * part);
+        Channel client = peers.connect(peers.listen(() -> reader), new Inbox());
+        SeededBytes stream = new SeededBytes(SEED);
+        CompositeByteBuf composite = Unpooled.compositeBuffer();
+        for (int i = 0; i < parts; i++) {
+            ByteBuf component = direct(Unpooled.wrappedBuffer(stream.at((long) i * part, part)));
+            composite.addComponent(true, component);
+            // Such as a handler that has looked at a message's body.
+            component.skipBytes(i * part / (parts - 1));
+        }
+        Peers.await(client.writeAndFlush(composite));
+        reader.received().get(SECONDS, TimeUnit.SECONDS);
+        Peers.await(client.close());
+        reader.ended().get(SECONDS, TimeUnit.SECONDS);
     }
 
     @OnEachLane
@@ -247,6 +268,8 @@ class WriteTest {
         long before = -1;
         while ((sent = writes.stream().filter(ChannelFuture::isSuccess).count() * size) != before || sent == 0) {
             before = sent;
+            // Both loops have had their turns then, however long one of them stood still.
+            Peers.await(client.eventLoop().schedule(() -> { }, 200, TimeUnit.MILLISECONDS));
             Peers.await(accepted.eventLoop().schedule(() -> { }, 200, TimeUnit.MILLISECONDS));
         }
         assertTrue(sent <= WINDOW, "sent " + sent + " bytes to a peer with a window of " + WINDOW);

@@ -17,6 +17,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * Another process, in which a program of the tests runs on the lane of this one. It tells with lines that begin with
@@ -87,7 +88,12 @@ public final class Child implements AutoCloseable {
      * and has to find a processor for all that.
      */
     public CompletableFuture<Long> gone() {
-        return process.onExit().thenApply(ended -> System.nanoTime());
+        return gone(System::nanoTime);
+    }
+
+    /** The same. */
+    <T> CompletableFuture<T> gone(Supplier<T> moment) {
+        return process.onExit().thenApply(ended -> moment.get());
     }
 
     /** Waits until the child says {@code word}, and returns what it says behind it. */

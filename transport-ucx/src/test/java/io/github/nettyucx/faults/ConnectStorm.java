@@ -4,6 +4,7 @@ package io.github.nettyucx.faults;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelOption;
 
 import java.net.SocketAddress;
 import java.util.Set;
@@ -19,6 +20,7 @@ final class ConnectStorm {
 
     private final Bootstrap bootstrap;
     private final SocketAddress address;
+    private final Control control;
     private final CountDownLatch begun = new CountDownLatch(BEGUN);
     private final CountDownLatch over = new CountDownLatch(AT_ONCE);
     // Of the loop's thread, until the storm is over.
@@ -26,9 +28,11 @@ final class ConnectStorm {
     private int connected;
     private long slowestFailureMillis;
 
-    ConnectStorm(Bootstrap bootstrap, SocketAddress address) {
+    /** @param control of this process */
+    ConnectStorm(Bootstrap bootstrap, SocketAddress address, Control control) {
         this.bootstrap = bootstrap;
         this.address = address;
+        this.control = control;
     }
 
     /** Returns when some have succeeded. */
@@ -52,13 +56,24 @@ final class ConnectStorm {
             begun.countDown();
             connect();
         } else {
-            slowestFailureMillis = Math.max(slowestFailureMillis, Hosts.millisSince(start));
+            long end = System.nanoTime();
+            long heldUp = control.heldUp(start, end);
+            long millis = TimeUnit.NANOSECONDS.toMillis(end - start - heldUp);
+            // A loop that was held up gives a peer that has said something its time again.
+            slowestFailureMillis = Math.max(slowestFailureMillis, heldUp == 0 ? millis : Math.max(1, millis - timeoutMillis()));
             causes.add(connect.cause().getClass().getSimpleName());
             over.countDown();
         }
     }
 
-    /** @return how many connections were made, how long the slowest failure took in milliseconds, and what failures */
+    private int timeoutMillis() {
+        return (Integer) bootstrap.config().options().get(ChannelOption.CONNECT_TIMEOUT_MILLIS);
+    }
+
+    /**
+     * @return how many connections were made, how long the slowest failure took in milliseconds, beside what there was
+     *         because the process stood still, and what failures
+     */
     String awaitEnd(long seconds) throws InterruptedException {
         if (!over.await(seconds, TimeUnit.SECONDS)) {
             return "0 0 " + over.getCount() + " connects are neither made nor failed";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.faults;
 
+import io.github.nettyucx.channel.LoopState;
 import io.github.nettyucx.channel.Peers;
 import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxChannelOption;
@@ -25,6 +26,10 @@ final class EchoMain {
     static final String BY_NIO = "nio";
     /** A command: the same, and what is large enough for a rendezvous is taken, and sent back, in one. */
     static final String BY_RENDEZVOUS = "rendezvous";
+    /** A command: says what the loop has, as a {@link LoopState}. */
+    static final String STATE = "state";
+
+    private static final long IDLE_MILLIS = 20;
 
     private EchoMain() {
     }
@@ -53,6 +58,8 @@ final class EchoMain {
                 Channel nio = new ServerBootstrap().group(new NioEventLoopGroup(1)).channel(NioServerSocketChannel.class)
                         .childHandler(new Echo()).bind(Peers.loopback(0)).sync().channel();
                 Child.say("port " + ((InetSocketAddress) nio.localAddress()).getPort());
+            } else if (command.equals(STATE)) {
+                Child.say(STATE + ' ' + LoopState.of(group, IDLE_MILLIS));
             }
         }
     }

@@ -23,7 +23,8 @@ import java.util.concurrent.TimeUnit;
 final class FreshLoopMain {
 
     private static final int NOBODYS_PORT = 1;
-    private static final long SECONDS = 5;
+    /** The test waits for longer. */
+    private static final long SECONDS = 15;
 
     private FreshLoopMain() {
     }

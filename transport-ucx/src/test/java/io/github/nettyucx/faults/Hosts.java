@@ -22,6 +22,7 @@ public final class Hosts implements AutoCloseable {
     }
 
     private static final String DEVICE = "eth0";
+    private static final String OTHER_DEVICE = "eth1";
     /** With a /sys that shows the own network's devices, as each container has it. */
     private static final String OWN_IPC = "-i";
     private static final List<String> NAMESPACES = List.of("unshare", "--net", OWN_IPC, "--mount",
@@ -29,10 +30,12 @@ public final class Hosts implements AutoCloseable {
             "mount -t sysfs sysfs /sys && mount -t tmpfs -o size=64m tmpfs /dev/shm && echo ready && exec cat");
     private static final String READY = "ready";
     /** The kernel may say so a second late, because it gathers such news. */
-    private static final String UNTIL_IT_RUNS = "i=0; until grep -qx up /sys/class/net/" + DEVICE + "/operstate; do "
-            + "i=$((i + 1)); [ $i -lt 500 ] || { echo " + DEVICE + " is not up; exit 1; }; sleep 0.01; done";
+    private static final String UNTIL_IT_RUNS = "i=0; until grep -qx up /sys/class/net/%1$s/operstate; do "
+            + "i=$((i + 1)); [ $i -lt 500 ] || { echo %1$s is not up; exit 1; }; sleep 0.01; done";
     /** In place of netem, which many kernels do not have: classic BPF. 2 is TC_ACT_SHOT, 0 TC_ACT_OK. */
     private static final String DROP_ALL = "1,6 0 0 2";
+    /** All but ARP (type 0x806), so that the kernel knows no better. */
+    private static final String DROP_ALL_BUT_ARP = "4,40 0 0 12,21 0 1 2054,6 0 0 0,6 0 0 2";
     private static final String DROP_SOME = "4,32 0 0 4294963256,53 1 0 %d,6 0 0 2,6 0 0 0";
 
     /**
@@ -53,6 +56,7 @@ public final class Hosts implements AutoCloseable {
 
         private final int number;
         private final Process holder;
+        private String ucxDevice;
 
         /** @param neighbour with which it shares an IPC namespace, or {@code null} */
         private Host(int number, Host neighbour) throws IOException {
@@ -75,7 +79,12 @@ public final class Hosts implements AutoCloseable {
 
         /** What a command is to begin with in order to run on this host. */
         public List<String> launcher() {
-            return List.of("nsenter", "--target", Long.toString(holder.pid()), "--net", "--ipc", "--mount", "--");
+            List<String> words = new ArrayList<>(List.of("nsenter", "--target", Long.toString(holder.pid()), "--net",
+                    "--ipc", "--mount", "--"));
+            if (ucxDevice != null) {
+                words.addAll(List.of("env", "UCX_NET_DEVICES=" + ucxDevice));
+            }
+            return words;
         }
 
         public String address() {
@@ -96,17 +105,24 @@ public final class Hosts implements AutoCloseable {
         }
 
         /** UCX takes no notice of an interface that does not run yet when it looks for them, which it does once. */
-        private void awaitCable() throws IOException, InterruptedException {
-            run("sh", "-c", UNTIL_IT_RUNS);
+        private void awaitCable(String device) throws IOException, InterruptedException {
+            run("sh", "-c", String.format(UNTIL_IT_RUNS, device));
+        }
+
+        /** One more, for UCX alone. */
+        private void connectOtherCable() throws IOException, InterruptedException {
+            run("ip", "address", "add", "10.78.0." + number + "/24", "dev", OTHER_DEVICE);
+            run("ip", "link", "set", OTHER_DEVICE, "up");
+            ucxDevice = OTHER_DEVICE;
         }
 
         /**
          * From now on the packets that come go through a program of classic BPF. Not those that leave: their sender
          * would know of the loss, and try harder.
          */
-        private void filter(String program) throws IOException, InterruptedException {
-            run("tc", "qdisc", "add", "dev", DEVICE, "clsact");
-            run("tc", "filter", "add", "dev", DEVICE, "ingress", "bpf", "da", "bytecode", program);
+        private void filter(String device, String program) throws IOException, InterruptedException {
+            run("tc", "qdisc", "add", "dev", device, "clsact");
+            run("tc", "filter", "add", "dev", device, "ingress", "bpf", "da", "bytecode", program);
         }
 
         private void run(String... command) throws IOException, InterruptedException {
@@ -137,11 +153,24 @@ public final class Hosts implements AutoCloseable {
                     Long.toString(right.holder.pid()));
             left.connectCable();
             right.connectCable();
-            left.awaitCable();
-            right.awaitCable();
+            left.awaitCable(DEVICE);
+            right.awaitCable(DEVICE);
         } catch (IOException e) {
             close();
             throw e;
+        }
+    }
+
+    /** Has UCX use a cable of its own from now on, which swallows everything. */
+    void giveUcxABrokenCable() throws IOException, InterruptedException {
+        left.run("ip", "link", "add", OTHER_DEVICE, "type", "veth", "peer", "name", OTHER_DEVICE, "netns",
+                Long.toString(right.holder.pid()));
+        for (Host host : List.of(left, right)) {
+            host.connectOtherCable();
+        }
+        for (Host host : List.of(left, right)) {
+            host.awaitCable(OTHER_DEVICE);
+            host.filter(OTHER_DEVICE, DROP_ALL_BUT_ARP);
         }
     }
 
@@ -194,8 +223,8 @@ public final class Hosts implements AutoCloseable {
         switch (outage) {
             case LINK_DOWN -> right.run("ip", "link", "set", DEVICE, "down");
             case BLACK_HOLE -> {
-                left.filter(DROP_ALL);
-                right.filter(DROP_ALL);
+                left.filter(DEVICE, DROP_ALL);
+                right.filter(DEVICE, DROP_ALL);
             }
         }
     }
@@ -225,7 +254,7 @@ public final class Hosts implements AutoCloseable {
     void worsen(int percent, int megabitsPerSecond) throws IOException, InterruptedException {
         String program = String.format(DROP_SOME, (1L << 32) * percent / 100);
         for (Host host : List.of(left, right)) {
-            host.filter(program);
+            host.filter(DEVICE, program);
             host.run("tc", "qdisc", "add", "dev", DEVICE, "root", "tbf", "rate", megabitsPerSecond + "mbit",
                     "burst", "32k", "latency", "5ms");
         }

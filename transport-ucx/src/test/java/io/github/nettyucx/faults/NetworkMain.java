@@ -4,6 +4,7 @@ package io.github.nettyucx.faults;
 import io.github.nettyucx.channel.IoDriver;
 import io.github.nettyucx.channel.Peers;
 import io.github.nettyucx.channel.SeededBytes;
+import io.github.nettyucx.channel.Starvation;
 import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.github.nettyucx.channel.UcxSocketChannel;
@@ -49,10 +50,13 @@ final class NetworkMain {
     private final EventLoopGroup group = TestLoops.newGroup(1);
     private final Map<String, Customer> customers = new HashMap<>();
     private final Queue<Ending> accepted = new ConcurrentLinkedQueue<>();
+    private final Control control = new Control();
+    private final Starvation starvation = new Starvation();
     private ConnectStorm storm;
     private int listeners;
 
-    private NetworkMain() {
+    private NetworkMain() throws Exception {
+        starvation.add(group);
     }
 
     /** @param addresses to listen on */
@@ -86,11 +90,15 @@ final class NetworkMain {
     private void obey(String[] words) throws Exception {
         switch (words[0]) {
             case "connect" -> connect(words[1], words[2], Integer.parseInt(words[3]), Integer.parseInt(words[4]));
-            case "idle", "small", "paused", "write" -> customers.get(words[1]).start(words[0]);
+            case "idle", "small", "paused", "write" -> customers.get(words[1]).start(words[0], starvation);
             case "large" -> customers.get(words[1]).transfer(ENDLESS);
             case "transfer" -> customers.get(words[1]).await(Long.parseLong(words[2]));
-            case "beats" -> customers.get(words[1]).awaitBeats();
-            case "ended" -> Child.say("ended " + customers.get(words[1]).ending.await(Long.parseLong(words[2])));
+            case "beats" -> customers.get(words[1]).awaitBeats(control);
+            case "ended" -> {
+                Ending ending = customers.get(words[1]).ending;
+                ending.await(Long.parseLong(words[2]));
+                Child.say("ended " + end(Long.parseLong(words[3]), ending.endedNanos) + ' ' + ending);
+            }
             case "close" -> {
                 Customer customer = customers.remove(words[1]);
                 customer.close();
@@ -101,13 +109,13 @@ final class NetworkMain {
                     .handshakesFailed(HandshakeFailure.valueOf(words[1])));
             case "storm" -> {
                 storm = new ConnectStorm(bootstrap(Integer.parseInt(words[3])).handler(newInitializer(Ending::new)),
-                        new InetSocketAddress(InetAddress.ofLiteral(words[1]), Integer.parseInt(words[2])));
+                        new InetSocketAddress(InetAddress.ofLiteral(words[1]), Integer.parseInt(words[2])), control);
                 storm.begin(SECONDS);
                 Child.say("storming");
             }
             case "calm" -> Child.say("calm " + storm.awaitEnd(SECONDS));
-            case "forsaken" -> Child.say("forsaken " + awaitForsaken(Long.parseLong(words[1])));
-            case "accepted" -> Child.say("accepted " + awaitAccepted(Long.parseLong(words[1])));
+            case "forsaken" -> Child.say("forsaken " + awaitForsaken(Long.parseLong(words[1]), Long.parseLong(words[2])));
+            case "accepted" -> Child.say("accepted " + awaitAccepted(Long.parseLong(words[1]), Long.parseLong(words[2])));
             default -> throw new IllegalArgumentException(words[0]);
         }
     }
@@ -117,13 +125,15 @@ final class NetworkMain {
         long start = System.nanoTime();
         ChannelFuture connect = bootstrap(timeoutMillis).handler(customer.initializer())
                 .connect(InetAddress.ofLiteral(address), port).await();
-        long millis = Hosts.millisSince(start);
+        long end = System.nanoTime();
+        String said = "connected " + TimeUnit.NANOSECONDS.toMillis(end - start) + ' '
+                + TimeUnit.NANOSECONDS.toMillis(control.heldUp(start, end)) + ' ';
         if (connect.isSuccess()) {
             customers.put(name, customer);
             customer.channel = (UcxSocketChannel) connect.channel();
-            Child.say("connected " + millis + ' ' + customer.channel.lane());
+            Child.say(said + customer.channel.lane());
         } else {
-            Child.say("connected " + millis + ' ' + connect.cause().toString().replace('\n', ' '));
+            Child.say(said + connect.cause().toString().replace('\n', ' '));
         }
     }
 
@@ -141,26 +151,31 @@ final class NetworkMain {
         };
     }
 
-    /** @return when no connection was left, neither a channel nor of UCX, or 0, and how many there are left */
-    private String awaitForsaken(long millis) throws InterruptedException, ExecutionException {
+    /** @return when that was, and for how many nanoseconds since it was due this process stood still */
+    private String end(long due, long ended) {
+        return ended + " " + control.heldUp(due, ended);
+    }
+
+    /** @return the {@link #end} of the last connection, a channel or one of UCX, if none is left, and how many are left */
+    private String awaitForsaken(long millis, long due) throws InterruptedException, ExecutionException {
         EventLoop loop = TestLoops.first(group);
         IoDriver driver = TestLoops.driver(loop);
         long start = System.nanoTime();
         for (;;) {
             long left = driver.metrics().endpoints() + loop.submit(driver::channelCount).get() - listeners;
             if (left == 0) {
-                return System.nanoTime() + " 0";
+                return end(due, System.nanoTime()) + " 0";
             }
             if (Hosts.millisSince(start) >= millis) {
-                return "0 " + left;
+                return "0 0 " + left;
             }
             // Between two looks, within a limit.
             Thread.sleep(2);
         }
     }
 
-    /** How all connections that have been accepted so far have ended: when the last one had, and in what way each. */
-    private String awaitAccepted(long millis) throws InterruptedException {
+    /** How all connections accepted so far have ended: the {@link #end} of the last one, and in what way each. */
+    private String awaitAccepted(long millis, long due) throws InterruptedException {
         long last = 0;
         StringBuilder ends = new StringBuilder();
         for (Ending ending : accepted) {
@@ -169,7 +184,7 @@ final class NetworkMain {
             ends.append(ends.isEmpty() ? "" : ", ").append(ending);
         }
         accepted.clear();
-        return last + " " + ends;
+        return end(due, last) + ' ' + ends;
     }
 
     /** One connection, and what is done over it. */
@@ -185,10 +200,11 @@ final class NetworkMain {
             return newInitializer(() -> ending);
         }
 
-        void start(String what) {
+        void start(String what, Starvation loop) {
             switch (what) {
                 case "small" -> {
                     heartbeat = new Heartbeat("small", 16);
+                    heartbeat.keptBy(loop);
                     channel.eventLoop().execute(() -> {
                         channel.pipeline().addLast(heartbeat);
                         heartbeat.channelActive(channel.pipeline().context(heartbeat));
@@ -222,8 +238,8 @@ final class NetworkMain {
             Child.say("transferred " + Hosts.millisSince(start) + ' ' + checked.position);
         }
 
-        /** Waits until something comes back once more. */
-        void awaitBeats() throws InterruptedException {
+        /** Waits until something comes back once more. Of the waits until then the machine may explain a part. */
+        void awaitBeats(Control control) throws InterruptedException {
             long beats = heartbeat == null ? 0 : heartbeat.beats();
             long position = checked.position;
             long start = System.nanoTime();
@@ -238,7 +254,8 @@ final class NetworkMain {
             long longest = 0;
             if (heartbeat != null) {
                 heartbeat.check();
-                longest = heartbeat.gaps().stream().mapToLong(Heartbeat.Gap::nanos).max().orElse(0);
+                longest = heartbeat.gaps().stream().mapToLong(gap -> Pulse.stall(gap, gap, control.gaps())).max()
+                        .orElse(0);
             }
             Child.say("beats " + TimeUnit.NANOSECONDS.toMillis(longest));
         }
@@ -286,14 +303,12 @@ final class NetworkMain {
             context.fireChannelInactive();
         }
 
-        /** @return when that was, and why */
-        String await(long millis) throws InterruptedException {
+        void await(long millis) throws InterruptedException {
             long start = System.nanoTime();
             while (endedNanos == 0 && Hosts.millisSince(start) < millis) {
                 // Between two looks, within a limit.
                 Thread.sleep(2);
             }
-            return endedNanos + " " + this;
         }
 
         @Override

@@ -3,6 +3,7 @@ package io.github.nettyucx.faults;
 
 import io.github.nettyucx.channel.Eventually;
 import io.github.nettyucx.channel.Lane;
+import io.github.nettyucx.channel.LoopState;
 import io.github.nettyucx.channel.OnEachLane;
 import io.github.nettyucx.channel.OwnJvm;
 import org.junit.jupiter.api.Tag;
@@ -50,6 +51,7 @@ class NoDescriptorsTest {
     private static final int LINK_SECONDS = 60;
     /** A server that has no descriptor lets clients wait, as the kernel does. */
     private static final String NOT_ACCEPTED = "connection timed out";
+    private static final int NOT_ACCEPTED_MILLIS = 5000;
     private static final String TOO_MANY = "too many open files";
 
     @Tag("in-every-build")
@@ -57,7 +59,7 @@ class NoDescriptorsTest {
     void aServerWithoutDescriptorsGoesOn() throws Exception {
         withEachLimit(limit -> {
             try (Child server = Child.start(limitedTo(limit), List.of(), EchoMain.class);
-                 Child client = Child.start(ConnectingMain.class, server.awaitPort())) {
+                 Child client = Child.start(ConnectingMain.class, server.awaitPort(), NOT_ACCEPTED_MILLIS)) {
                 exhaustAndRecover("server", limit, client, "connect", NOT_ACCEPTED);
             }
         });
@@ -107,7 +109,7 @@ class NoDescriptorsTest {
     @OnEachLane(timeoutSeconds = 120)
     void aServerThatIsAskedForMoreConnectionsAtOnceThanItHasDescriptorsForGoesOn() throws Exception {
         try (Child server = Child.start(limitedTo(FIRST_LIMIT), List.of(), EchoMain.class);
-             Child client = Child.start(ConnectingMain.class, server.awaitPort())) {
+             Child client = Child.start(ConnectingMain.class, server.awaitPort(), NOT_ACCEPTED_MILLIS)) {
             exhaustAndRecover("server", FIRST_LIMIT, client, "storm", NOT_ACCEPTED);
         }
     }
@@ -173,8 +175,17 @@ class NoDescriptorsTest {
 
     /** There are some for the connection, and not for what a link takes. */
     @Tag("in-every-build")
-    @OnEachLane(linksOnly = true, timeoutSeconds = 120)
+    @OnEachLane(lanes = Lane.SHM, timeoutSeconds = 120)
     void aConnectionForWhoseLinkThereAreNoDescriptorsTakesTheSocket() throws Exception {
+        takeTheSocket();
+    }
+
+    @OnEachLane(lanes = Lane.TCP, timeoutSeconds = 120)
+    void aConnectionForWhoseLinkOverUcxsTcpThereAreNoDescriptorsTakesTheSocket() throws Exception {
+        takeTheSocket();
+    }
+
+    private static void takeTheSocket() throws Exception {
         List<String> either = List.of("-Dio.github.nettyucx.lanes=" + Lane.current() + ",socket");
         List<Socket> strangers = new ArrayList<>();
         try (Child server = Child.start(limitedTo(FLOODED_LIMIT), either, EchoMain.class, LONG_TIMEOUT_MILLIS)) {
@@ -183,7 +194,12 @@ class NoDescriptorsTest {
             try (Child first = Child.start(List.of(), either, ConnectingMain.class, port)) {
                 first.await("started");
             }
-            long idle = settledDescriptors(server);
+            String nothingButTheListener = new LoopState(0, 0, 1).toString();
+            Eventually.await(40_000, () -> "the worker is given back", () -> {
+                server.tell(EchoMain.STATE);
+                return server.await(EchoMain.STATE).equals(nothingButTheListener);
+            });
+            long idle = openDescriptors(server);
             for (long i = idle; i < FLOODED_LIMIT - LEFT; i++) {
                 strangers.add(connect(port));
             }
@@ -232,21 +248,6 @@ class NoDescriptorsTest {
     private static void awaitDescriptors(Child child, long count) throws Exception {
         Eventually.await(40_000, () -> "the strangers take all descriptors of " + child.pid(),
                 () -> openDescriptors(child) >= count);
-    }
-
-    /** Until there are no fewer for three seconds: nothing tells when what is given back some time after its last use has been. */
-    private static long settledDescriptors(Child child) throws Exception {
-        long least = Long.MAX_VALUE;
-        for (int same = 0; same < 30; same++) {
-            // Between two looks.
-            Thread.sleep(100);
-            long now = openDescriptors(child);
-            if (now < least) {
-                least = now;
-                same = 0;
-            }
-        }
-        return least;
     }
 
     private static void awaitEnd(List<Socket> strangers, int index, long deadline) throws Exception {

@@ -9,6 +9,8 @@ import io.github.nettyucx.channel.OwnJvm;
 import io.github.nettyucx.channel.Peers;
 import io.github.nettyucx.channel.SeededBytes;
 import io.github.nettyucx.channel.TestLoops;
+import io.github.nettyucx.channel.UcxChannelOption;
+import io.github.nettyucx.channel.UcxConnectMode;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.netty.bootstrap.Bootstrap;
@@ -73,6 +75,37 @@ class NoMemoryTest {
             Faults.report("no memory: lane %s: handshakes on both sides and reads failed with the reason, paused"
                     + " channels kept their bytes, and new connections worked after each; %s", Lane.current(),
                     pulse.check());
+        } finally {
+            Peers.await(other.shutdownGracefully(0, 10, TimeUnit.SECONDS));
+            Peers.await(group.shutdownGracefully(0, 10, TimeUnit.SECONDS));
+        }
+        leaks.assertNothingLeft();
+    }
+
+    /** Not even this process's next connect: nothing has been learnt of the server. */
+    @OnEachLane(timeoutSeconds = 120, linksOnly = true)
+    void aClientWithoutMemoryDoesNotTakeTheServerForAnOrdinaryOne() throws Exception {
+        LeakWatch leaks = new LeakWatch();
+        ScarceAllocator scarce = new ScarceAllocator(leaks.allocator);
+        EventLoopGroup group = TestLoops.newGroup(1);
+        EventLoopGroup other = TestLoops.newGroup(1);
+        try {
+            Channel server = Peers.await(new ServerBootstrap().group(group).channel(UcxServerSocketChannel.class)
+                    .childHandler(new ChannelInitializer<>() {
+                        @Override
+                        protected void initChannel(Channel channel) {
+                            channel.pipeline().addLast(new ChannelInboundHandlerAdapter());
+                        }
+                    }).bind(Peers.loopback(0))).channel();
+            scarce.setScarce(true);
+            Throwable failed = Peers.awaitFailure(client(other).option(ChannelOption.ALLOCATOR, scarce)
+                    .option(UcxChannelOption.CONNECT_MODE, UcxConnectMode.ANNOUNCED).connect(server.localAddress()));
+            assertTrue(failed.getMessage().contains("no memory for the handshake"), failed::toString);
+            UcxSocketChannel channel = (UcxSocketChannel) Peers.await(client(other)
+                    .option(UcxChannelOption.CONNECT_MODE, UcxConnectMode.ANNOUNCED)
+                    .connect(server.localAddress())).channel();
+            assertTrue(Lane.current().has(channel.lane()), channel::lane);
+            Peers.await(channel.close());
         } finally {
             Peers.await(other.shutdownGracefully(0, 10, TimeUnit.SECONDS));
             Peers.await(group.shutdownGracefully(0, 10, TimeUnit.SECONDS));

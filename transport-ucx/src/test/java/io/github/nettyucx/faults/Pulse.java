@@ -140,6 +140,12 @@ final class Pulse implements AutoCloseable {
         return stall(time, time, excuses());
     }
 
+    /** The same of the time from {@code due} to {@code ended}; a loop may have had no processor since {@code begun}. */
+    long unexplained(Round.Moment begun, long due, Round.Moment ended) {
+        return ended.nanos() - due <= 0 ? 0
+                : unexplained(new Heartbeat.Gap(due, ended.nanos(), ended.starvedNanos() - begun.starvedNanos()));
+    }
+
     private List<Heartbeat.Gap> excuses() {
         return controls.stream().flatMap(control -> control.gaps().stream())
                 .sorted(Comparator.comparingLong(Heartbeat.Gap::from)).toList();

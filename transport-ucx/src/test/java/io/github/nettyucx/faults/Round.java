@@ -22,7 +22,14 @@ final class Round {
      */
     record Moment(long nanos, long starvedNanos) {
 
-        static Moment now(Starvation loop) {
+        /** At which a time begins: what the loop lacks while the clock is read is part of it. */
+        static Moment begin(Starvation loop) {
+            long starved = loop.nanos();
+            return new Moment(System.nanoTime(), starved);
+        }
+
+        /** At which a time ends: the same. */
+        static Moment end(Starvation loop) {
             return new Moment(System.nanoTime(), loop.nanos());
         }
     }
@@ -62,7 +69,7 @@ final class Round {
         channels.add(channel);
         traffics.add(traffic);
         channel.closeFuture().addListener(closed -> {
-            ended = Moment.now(loop);
+            ended = Moment.end(loop);
             open.decrementAndGet();
         });
     }

@@ -104,14 +104,19 @@ final class StreamSender extends ChannelInboundHandlerAdapter {
         return exception;
     }
 
-    /** Waits until they have written something, and for a while nothing more has been written or completed. */
-    static void awaitStandstill(Iterable<StreamSender> senders) throws InterruptedException {
+    /**
+     * Waits until they have written something, and for a while nothing more has been written or completed.
+     *
+     * @return how much has been: a number that grows with each movement
+     */
+    static long awaitStandstill(Iterable<StreamSender> senders) throws InterruptedException {
         long before = 0;
         for (long now = moved(senders); now == 0 || now != before; now = moved(senders)) {
             before = now;
             // That nothing moves cannot be waited for, only looked for after a while.
             Thread.sleep(500);
         }
+        return before;
     }
 
     private static long moved(Iterable<StreamSender> senders) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.faults;
 
+import io.github.nettyucx.channel.Eventually;
 import io.github.nettyucx.channel.Lane;
 import io.github.nettyucx.channel.LeakWatch;
 import io.github.nettyucx.channel.LoopState;
 import io.github.nettyucx.channel.Peers;
 import io.github.nettyucx.channel.Starvation;
+import io.github.nettyucx.channel.TcpTable;
 import io.github.nettyucx.channel.TestLoops;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.github.nettyucx.channel.UcxSocketChannel;
@@ -135,8 +137,7 @@ final class Survivor implements AutoCloseable {
             }
             // To be killed at any point of what it does.
             Thread.sleep(random.nextInt(20));
-            CompletableFuture<Round.Moment> end = victim.gone().thenApply(nanos ->
-                    new Round.Moment(nanos, starvation.nanos()));
+            CompletableFuture<Round.Moment> end = victim.gone(() -> Round.Moment.begin(starvation));
             killed = killAt(now, record, victim, churn);
             gone = end.get(SECONDS, TimeUnit.SECONDS);
         } finally {
@@ -147,8 +148,12 @@ final class Survivor implements AutoCloseable {
         kills++;
         if (victimConnects && !now.accepting) {
             // Before that there is nothing that could notice.
-            gone = Round.Moment.now(starvation);
+            gone = Round.Moment.begin(starvation);
             server.config().setAutoRead(true);
+            // Until then there may be no channel whose end could be waited for.
+            int port = server.localAddress().getPort();
+            Eventually.await(TimeUnit.SECONDS.toMillis(SECONDS), () -> TcpTable.backlog(port) + " connections are not accepted",
+                    () -> TcpTable.backlog(port) == 0);
         }
         String scenario = point + (victimConnects ? ", connected by" : ", connected to") + " the killed process";
         try {

@@ -131,7 +131,7 @@ class ProcessSettingsTest {
         }
     }
 
-    /** When a loop is made, and each time: not by the end of a loop when the number is first needed. */
+    /** When a loop is made, and each time: not by the end of a loop when the setting is first needed. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
         "zeroCopyMin=65537 | zeroCopyMin: 65537 (expected: 1 to 65536 bytes",
@@ -141,8 +141,9 @@ class ProcessSettingsTest {
         "peerTimeoutSeconds=-1 | peerTimeoutSeconds: -1 (expected: 0 to 32767 seconds",
         "plainGraceMillis=0 | plainGraceMillis: 0 (expected: 1 to 2147483647 milliseconds)",
         "peerTimeoutSeconds=1m | peerTimeoutSeconds: '1m' (expected: a whole number)",
+        "registration=alway | registration: 'alway' (expected: one of [auto, always, never])",
     })
-    void aNumberThatIsWrongIsTold(String setting, String reason) throws Exception {
+    void aSettingOfLoopsThatIsWrongIsTold(String setting, String reason) throws Exception {
         try (RemoteSide there = new RemoteSide("-Dio.github.nettyucx." + setting)) {
             for (int i = 0; i < 2; i++) {
                 assertFails(there.ask("listen loopback 0"), "IllegalArgumentException: io.github.nettyucx." + reason);

@@ -17,6 +17,7 @@ import java.net.Socket;
 import java.util.Set;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -47,7 +48,7 @@ class TwoProcessesTest {
     // ------------------------------------------------------------------------------------------- both ways
 
     @ParameterizedTest
-    @ValueSource(strings = {"lanes=shm,rdma,socket", "lanes=tcp", "lanes=socket"})
+    @ValueSource(strings = {"lanes=shm", "lanes=tcp", "lanes=socket"})
     void theyConnectToEachOtherAtTheSameTime(String lanes) throws Exception {
         bothWays(lanes, ROUNDS);
     }
@@ -55,9 +56,10 @@ class TwoProcessesTest {
     @Tag("faults")
     @Test
     void theyConnectToEachOtherAtTheSameTimeForLong() throws Exception {
-        bothWays(ALL_LANES, 100 * ROUNDS);
+        bothWays("lanes=shm", 100 * ROUNDS);
     }
 
+    /** @param lanes one: who has another takes it if what others have begun takes too long for him */
     private void bothWays(String lanes, int rounds) throws Exception {
         InetSocketAddress here = this.here.listen(Peers.loopback(0), lanes);
         InetSocketAddress there = this.there.listen(lanes);
@@ -101,6 +103,7 @@ class TwoProcessesTest {
     @Test
     void theAnnouncementOfAServerThatWasKilledIsGone() throws Exception {
         InetSocketAddress server = there.listen();
+        awaitReady(server);
         String lane = here.connect(server, "mode=ANNOUNCED", ALL_LANES);
         assertTrue(SHARED_MEMORY.contains(lane), lane);
         there.kill();
@@ -114,12 +117,19 @@ class TwoProcessesTest {
         assumeTrue(hasIpv6(), "the host has no IPv6");
         try (RemoteSide ipv4 = new RemoteSide("-Djava.net.preferIPv4Stack=true")) {
             int port = Integer.parseInt(ipv4.ask("listen 0.0.0.0 0"));
+            awaitReady(Peers.loopback(port));
             String lane = here.connect(Peers.loopback(port), "mode=ANNOUNCED", ALL_LANES);
             assertTrue(SHARED_MEMORY.contains(lane), lane);
             try (OrdinaryEcho echo = new OrdinaryEcho(new InetSocketAddress(InetAddress.ofLiteral("::1"), port))) {
                 assertEquals("socket", here.connect(echo.address(), "mode=ANNOUNCED", ALL_LANES));
             }
         }
+    }
+
+    /** A server that has just been started may still be loading UCX. A client that goes by announcements soon gives up. */
+    private void awaitReady(InetSocketAddress server) throws Exception {
+        String lane = here.connect(server, ALL_LANES);
+        assertFalse(lane.startsWith("failed"), lane);
     }
 
     private static boolean hasIpv6() {

@@ -42,6 +42,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 import java.net.InetSocketAddress;
@@ -157,6 +160,22 @@ abstract class NettySuite {
         @Override
         protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
             return pair.factories();
+        }
+
+        /** Netty allows 3 s for the connections with all allocators, of which each has a handshake here. */
+        @Test
+        @Timeout(TIMEOUT_SECONDS)
+        @Override
+        public void testChannelEventsFiredWhenClosedDirectly(TestInfo info) throws Throwable {
+            run(info, this::testChannelEventsFiredWhenClosedDirectly);
+        }
+
+        /** So it does here. */
+        @Test
+        @Timeout(TIMEOUT_SECONDS)
+        @Override
+        public void testWriteWithFastOpenBeforeConnect(TestInfo info) throws Throwable {
+            run(info, this::testWriteWithFastOpenBeforeConnect);
         }
     }
 

@@ -4,6 +4,7 @@ package io.github.nettyucx.testsuite;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
@@ -22,6 +23,8 @@ final class SilentServer {
     /** As long as the process lives. */
     private static final List<AutoCloseable> OPEN = new ArrayList<>();
 
+    private static InetSocketAddress address;
+
     private SilentServer() {
     }
 
@@ -31,11 +34,17 @@ final class SilentServer {
             ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
             OPEN.add(server);
             fill(server);
+            address = (InetSocketAddress) server.getLocalSocketAddress();
             System.setProperty("io.netty.testsuite.badHost", server.getInetAddress().getHostAddress());
             System.setProperty("io.netty.testsuite.badPort", Integer.toString(server.getLocalPort()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Once it has been announced. */
+    static InetSocketAddress address() {
+        return address;
     }
 
     private static void fill(ServerSocket server) throws IOException {
