@@ -149,11 +149,10 @@ public final class Epoll implements AutoCloseable {
             return poll();
         }
         CallState state = CallState.current();
-        int fd = epollFd();
         long limit = timeoutNanos < 0 || boundByTimer(state, timeoutNanos) ? NONE : timeoutNanos;
         int n = limit == NONE || !nanosecondTimeouts ? -Errno.ENOSYS : await2(state, limit);
         if (n == -Errno.ENOSYS) {
-            n = SocketFunctions.epollWait(state, fd, base, MAX_EVENTS, millis(limit));
+            n = await1(state, millis(limit));
         }
         if (n < 0 && n != -Errno.EINTR) {
             throw Errno.exception("epoll_wait", -n);
@@ -209,10 +208,20 @@ public final class Epoll implements AutoCloseable {
         memory.set(JAVA_LONG, offset + TimeSpec.NSEC, nanos % NANOS_PER_SECOND);
     }
 
+    private int await1(CallState state, int millis) {
+        int n = SocketFunctions.sleep(epollFd(), base, MAX_EVENTS, millis);
+        // A signal that ended it is none any more: then there is what is ready now.
+        return n >= 0 ? n : SocketFunctions.epollWait(state, epollFd(), base, MAX_EVENTS);
+    }
+
     /** @return {@code -ENOSYS} if there is no such call */
     private int await2(CallState state, long timeoutNanos) {
         setTime(TIMEOUT, timeoutNanos);
-        int n = SocketFunctions.epollWait2(state, epollFd(), base, MAX_EVENTS, base + TIMEOUT);
+        int n = SocketFunctions.sleep2(epollFd(), base, MAX_EVENTS, base + TIMEOUT);
+        if (n < 0) {
+            setTime(TIMEOUT, 0);
+            n = SocketFunctions.epollWait2(state, epollFd(), base, MAX_EVENTS, base + TIMEOUT);
+        }
         // A sandbox (seccomp) that does not know the call says EPERM, which epoll itself never does here.
         if (n == -Errno.ENOSYS || n == -Errno.EPERM) {
             nanosecondTimeouts = false;

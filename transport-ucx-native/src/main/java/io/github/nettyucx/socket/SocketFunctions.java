@@ -23,8 +23,8 @@ final class SocketFunctions {
     private static final Linker.Option CAPTURE = Linker.Option.captureCallState("errno");
 
     /*
-     * All calls are of one shape, whatever the functions take and return, but for one that is called in each turn: the virtual
-     * machine makes classes for each shape, which is most of what a process with a listening socket would spend on starting.
+     * All calls are of one shape, whatever the functions take and return, but for those of a loop's turns: the virtual machine
+     * makes classes for each shape, which is most of what a process with a listening socket would spend on starting.
      * Integers and pointers travel in registers of 64 bits, of which a function looks at the bits of its own type, and at
      * its own arguments only; what it returns as an int is cut to one (System V ABI for AMD64, 3.2.3; AAPCS64, 6.8.2).
      */
@@ -54,9 +54,20 @@ final class SocketFunctions {
     /** Critical, and without {@code errno}: who wants to know why it has failed calls {@link #epollWait}. */
     private static final MethodHandle EPOLL_POLL =
             bind("epoll_wait", LINKER.downcallHandle(SIX, Linker.Option.critical(false)));
+    private static final MethodHandle EPOLL_WAIT = bind("epoll_wait", SHAPE);
+    /** Absent before glibc 2.35. */
+    private static final MethodHandle EPOLL_PWAIT2 = bindIfPresent("epoll_pwait2", SHAPE);
     private static final MethodHandle EVENTFD = bind("eventfd", SHAPE);
-    /** Without {@code errno}, so that a thread which wakes a loop needs no {@link CallState}. */
-    private static final MethodHandle EVENTFD_WRITE = bind("eventfd_write", LINKER.downcallHandle(THREE));
+
+    /**
+     * Without {@code errno}. A call that tells it leaves an object to the garbage collector until the JIT has compiled it well,
+     * see below. A loop that sleeps now and then is not busy enough for that. And a thread that wakes one needs no
+     * {@link CallState}.
+     */
+    private static final MethodHandle WITHOUT_ERRNO = LINKER.downcallHandle(SIX);
+    private static final MethodHandle SLEEP = bind("epoll_wait", WITHOUT_ERRNO);
+    private static final MethodHandle SLEEP2 = bindIfPresent("epoll_pwait2", WITHOUT_ERRNO);
+    private static final MethodHandle EVENTFD_WRITE = bind("eventfd_write", WITHOUT_ERRNO);
 
     /*
      * What is called for each message. None of these is final, though nobody sets one again: so the JIT does not compile them
@@ -70,9 +81,6 @@ final class SocketFunctions {
     private static MethodHandle sendto = bind("sendto", SHAPE);
     private static MethodHandle recvfrom = bind("recvfrom", SHAPE);
     private static MethodHandle splice = bind("splice", SHAPE);
-    private static MethodHandle epollWait = bind("epoll_wait", SHAPE);
-    /** Absent before glibc 2.35. */
-    private static MethodHandle epollPwait2 = bindIfPresent("epoll_pwait2", SHAPE);
 
     /** Needed by the first loop that waits long, and not to start. */
     private static final class Timer {
@@ -239,9 +247,23 @@ final class SocketFunctions {
         return call(state, EPOLL_CTL, epoll, operation, fd, event, 0, 0);
     }
 
-    static int epollWait(CallState state, long epoll, long events, long max, long millis) {
+    /** {@code epoll_wait} for as long as it takes. @return negative if it failed, without a number: {@link #epollWait} has it */
+    static int sleep(long epoll, long events, long max, long millis) {
+        return withoutErrno(SLEEP, epoll, events, max, millis);
+    }
+
+    /**
+     * The same with a {@code struct timespec}.
+     *
+     * @return negative if it failed, without a number: {@link #epollWait2} has it
+     */
+    static int sleep2(long epoll, long events, long max, long timeout) {
+        return SLEEP2 == null ? -1 : withoutErrno(SLEEP2, epoll, events, max, timeout);
+    }
+
+    private static int withoutErrno(MethodHandle function, long first, long second, long third, long fourth) {
         try {
-            return state.result((int) (long) epollWait.invokeExact(state.errno, epoll, events, max, millis, 0L, 0L));
+            return (int) (long) function.invokeExact(first, second, third, fourth, 0L, 0L);
         } catch (Throwable t) {
             throw rethrow(t);
         }
@@ -251,23 +273,21 @@ final class SocketFunctions {
     static int epollPoll(CallState state, long epoll, long events, long max) {
         try {
             int n = (int) (long) EPOLL_POLL.invokeExact(epoll, events, max, 0L, 0L, 0L);
-            return n >= 0 ? n : epollWait(state, epoll, events, max, 0);
+            return n >= 0 ? n : epollWait(state, epoll, events, max);
         } catch (Throwable t) {
             throw rethrow(t);
         }
     }
 
-    /** The same with a {@code struct timespec}; {@code -ENOSYS} where libc has it not. */
+    /** {@code epoll_wait} that does not wait, and tells why it fails. */
+    static int epollWait(CallState state, long epoll, long events, long max) {
+        return call(state, EPOLL_WAIT, epoll, events, max);
+    }
+
+    /** The same of {@code epoll_pwait2}; {@code -ENOSYS} where libc has it not. */
     static int epollWait2(CallState state, long epoll, long events, long max, long timeout) {
-        if (epollPwait2 == null) {
-            return -Errno.ENOSYS;
-        }
-        try {
-            return state.result((int) (long) epollPwait2.invokeExact(state.errno,
-                    epoll, events, max, timeout, 0L, 0L));
-        } catch (Throwable t) {
-            throw rethrow(t);
-        }
+        return EPOLL_PWAIT2 == null ? -Errno.ENOSYS
+                : call(state, EPOLL_PWAIT2, epoll, events, max, timeout, 0, 0);
     }
 
     /** A timer that ends waits, by the clock that {@link System#nanoTime} reads. */
@@ -287,7 +307,7 @@ final class SocketFunctions {
     /** @return negative if it failed, without a number */
     static int eventfdWrite(long fd, long value) {
         try {
-            return (int) (long) EVENTFD_WRITE.invokeExact(fd, value, 0L);
+            return (int) (long) EVENTFD_WRITE.invokeExact(fd, value, 0L, 0L, 0L, 0L);
         } catch (Throwable t) {
             throw rethrow(t);
         }

@@ -15,6 +15,8 @@ final class SocketAllocationMain {
 
     private static final int ROUNDS = 50_000;
     private static final int BATCHES = 40;
+    /** So few that the compiler which leaves objects out does not come to them, in all batches together. */
+    private static final int FEW_ROUNDS = 5;
     private static final int SIZE = 64;
 
     /** What is done in a round. */
@@ -29,6 +31,12 @@ final class SocketAllocationMain {
             @Override
             double bytes() throws IOException {
                 return wakeups();
+            }
+        },
+        SLEEP {
+            @Override
+            double bytes() throws IOException {
+                return sleeps();
             }
         },
         DATAGRAM_IPV4 {
@@ -103,6 +111,18 @@ final class SocketAllocationMain {
         }
     }
 
+    /** Of calls that nobody has compiled: a loop sleeps too seldom for that. */
+    private static double sleeps() throws IOException {
+        try (Epoll epoll = new Epoll()) {
+            return measure(FEW_ROUNDS, () -> {
+                epoll.wakeup();
+                expect(0, epoll.await(-1));
+                epoll.wakeup();
+                expect(0, epoll.await(1_000_000));
+            });
+        }
+    }
+
     private static double datagrams(String host) throws IOException {
         InetAddress address = InetAddress.ofLiteral(host);
         try (SocketPair pair = SocketPair.open();
@@ -135,17 +155,21 @@ final class SocketAllocationMain {
         }
     }
 
-    /** @return bytes for each round, when the compiler has done what it can */
     private static double measure(Round round) throws IOException {
+        return measure(ROUNDS, round);
+    }
+
+    /** @return bytes for each round, when the compiler has done what it can */
+    private static double measure(int rounds, Round round) throws IOException {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         double bytes = Double.MAX_VALUE;
         // The compiler that leaves objects out works when it finds the time, on a busy machine later than on others.
         for (int batch = 0; batch < BATCHES && bytes >= 1; batch++) {
             long before = threads.getCurrentThreadAllocatedBytes();
-            for (int i = 0; i < ROUNDS; i++) {
+            for (int i = 0; i < rounds; i++) {
                 round.run();
             }
-            bytes = (double) (threads.getCurrentThreadAllocatedBytes() - before) / ROUNDS;
+            bytes = (double) (threads.getCurrentThreadAllocatedBytes() - before) / rounds;
         }
         return bytes;
     }

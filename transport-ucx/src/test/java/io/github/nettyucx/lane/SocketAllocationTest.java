@@ -46,8 +46,6 @@ class SocketAllocationTest {
     private ChannelPromise promise;
     private ByteBuf[] messages;
     private ByteBuf input;
-    /** What waiting for bytes has allocated: it happens too seldom to be compiled. */
-    private long waits;
     private final Allocation reuse = length -> input.clear().retain();
 
     /** It takes a stack trace for each use of a buffer. */
@@ -120,13 +118,12 @@ class SocketAllocationTest {
     }
 
     private long allocatedBy(int total) throws Exception {
-        waits = 0;
         long before = THREADS.getCurrentThreadAllocatedBytes();
         for (int i = 0; i < ROUNDS; i++) {
             round(near, far, total);
             round(far, near, total);
         }
-        return THREADS.getCurrentThreadAllocatedBytes() - before - waits;
+        return THREADS.getCurrentThreadAllocatedBytes() - before;
     }
 
     private void round(LaneEnd from, LaneEnd to, int total) throws Exception {
@@ -141,9 +138,7 @@ class SocketAllocationTest {
         while (received < total) {
             ByteBuf read = to.lane.read(256 * 1024, reuse);
             if (read == null) {
-                long before = THREADS.getCurrentThreadAllocatedBytes();
                 pair.turn();
-                waits += THREADS.getCurrentThreadAllocatedBytes() - before;
             } else {
                 received += read.readableBytes();
                 read.release();
