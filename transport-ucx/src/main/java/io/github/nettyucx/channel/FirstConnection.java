@@ -50,7 +50,7 @@ final class FirstConnection implements Runnable {
                     MemoryMessages Outbound Outbound$State ProtocolException SizeClass Tag Traffic TrafficCounter
                     Window"""),
             new Room("worker", """
-                    BufferAddress EndpointListener EndpointPort InFlight Link Link$State LinkPort MessageSink
+                    Arrivals BufferAddress EndpointListener EndpointPort InFlight Link Link$State LinkPort MessageSink
                     Orphans Polled ProgressEngine$WorkerKey ReceiveBuffer RegisteredMemory WatchedSockets$Watch"""));
 
     /** Netty's, which differ between its releases. */

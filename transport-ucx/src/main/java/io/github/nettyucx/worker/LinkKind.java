@@ -44,6 +44,15 @@ public enum LinkKind {
     }
 
     /**
+     * Whether a worker has to look once more when it has been armed. A device tells of the next completion
+     * (ibv_req_notify_cq(3)). What has come between the last look and the arming may have been the last one: some tell of that,
+     * too, as NVIDIA's do, and UCX relies on it; Linux's software for RoCE does not.
+     */
+    boolean looksAgain() {
+        return this == RDMA;
+    }
+
+    /**
      * What {@code UCX_TLS} has to be for workers of this kind.
      *
      * @param allowed in the syntax of {@code UCX_TLS}; {@code null} or blank for all

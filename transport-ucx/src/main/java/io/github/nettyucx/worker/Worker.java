@@ -8,8 +8,6 @@ import io.github.nettyucx.ucp.UcpTag;
 import io.github.nettyucx.ucp.UcpWorker;
 import io.github.nettyucx.ucp.UcsStatus;
 import io.netty.util.ReferenceCounted;
-import io.netty.util.collection.IntObjectHashMap;
-import io.netty.util.collection.IntObjectMap;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
@@ -30,8 +28,6 @@ public final class Worker implements WorkerPort {
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(Worker.class);
 
-    /** Messages that one turn takes at most, so that tasks and other workers get their share. */
-    private static final int DRAIN_LIMIT = 256;
     private static final int CATCH_UP_LIMIT = 16;
     /** How long a worker without connections waits for the next one. */
     static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -59,19 +55,9 @@ public final class Worker implements WorkerPort {
     private final long plainParam;
     /** {@code null} where UCX needs none. */
     private final RegisteredMemory registered;
-    private final long messageInfo;
-
-    private final IntObjectMap<MessageSink> sinks = new IntObjectHashMap<>();
-    /** The channel of the last message: in most turns it is the channel of the next one, too. */
-    private int lastId;
-    private MessageSink lastSink;
-    /** The message that a sink is being given, as long as nobody has received it; or 0. */
-    private long offered;
-
+    private final Arrivals arrivals;
     private final Orphans orphans;
     private final Polled inFlight = new Polled();
-    /** Messages, in this turn. */
-    private int taken;
     /** Links that UCX has reported, and those of which their users have to be told. */
     private final Queue<Link> failed = new ArrayDeque<>();
     private final Queue<Link> failures = new ArrayDeque<>();
@@ -83,8 +69,8 @@ public final class Worker implements WorkerPort {
     private int made;
     private int pins;
     private boolean retired;
-    private boolean undrained;
     private final boolean staysArmed;
+    private final boolean looksAgain;
     /**
      * Whether UCX would tell of the next event by the descriptor, and has not done so yet. Over shared memory that is a bit in
      * the queue. The peer that writes next takes it, and signals then. So the bit is there until there is a message, which
@@ -106,13 +92,14 @@ public final class Worker implements WorkerPort {
         this.engine = engine;
         this.name = name;
         staysArmed = kind.staysArmed();
+        looksAgain = kind.looksAgain();
         this.ucp = ucp;
         this.registered = registered;
         counters = engine.counters();
         orphans = new Orphans(counters, UcpRequest::checkStatus, UcpRequest::free, System::nanoTime);
         handle = ucp.address();
         plainParam = UcpRequestParam.allocate(arena);
-        messageInfo = arena.allocate(UcpTag.INFO_SIZE, 8).address();
+        arrivals = new Arrivals(this, handle, arena.allocate(UcpTag.INFO_SIZE, 8).address());
         idleSinceNanos = System.nanoTime();
     }
 
@@ -191,14 +178,11 @@ public final class Worker implements WorkerPort {
     // ------------------------------------------------------------------------------------------- channels
 
     void register(int channelId, MessageSink sink) {
-        sinks.put(channelId, sink);
+        arrivals.register(channelId, sink);
     }
 
     void unregister(int channelId) {
-        sinks.remove(channelId);
-        if (lastId == channelId) {
-            lastSink = null;
-        }
+        arrivals.unregister(channelId);
     }
 
     // ------------------------------------------------------------------------------------------- operations
@@ -222,9 +206,7 @@ public final class Worker implements WorkerPort {
     /** @return the answer of UCX */
     long receive(long message, long address, long length) {
         long param = param(address, length);
-        if (message == offered) {
-            offered = 0;
-        }
+        arrivals.received(message);
         // UCX answers the sender of a rendezvous, and that may be left to do when the receive is complete.
         armed = false;
         return started(UcpTag.messageReceiveNbx(handle, address, length, message, param));
@@ -289,13 +271,13 @@ public final class Worker implements WorkerPort {
             }
         }
         closeFailed();
-        if (work != 0 || undrained) {
-            work += drain();
+        if (work != 0 || arrivals.remain()) {
+            work += arrivals.take();
         }
         if (inFlight.count() > 0) {
             work += inFlight.poll();
         }
-        if (!undrained && (!failures.isEmpty() || endings.isFirstReady())) {
+        if (!arrivals.remain() && (!failures.isEmpty() || endings.isFirstReady())) {
             work += reportFailures() + reportEndings();
         }
         return work;
@@ -306,7 +288,7 @@ public final class Worker implements WorkerPort {
      * than this loop takes would have the failures wait for as long as they go on.
      */
     private boolean isHoldingBack() {
-        return undrained && (!failures.isEmpty() || endings.isFirstReady());
+        return arrivals.remain() && (!failures.isEmpty() || endings.isFirstReady());
     }
 
     /** What has arrived before the ends that wait for it. */
@@ -347,7 +329,7 @@ public final class Worker implements WorkerPort {
         armed = false;
         for (int i = 0; i < CATCH_UP_LIMIT && progress() != 0; i++) {
             // The next poll takes the messages that have come: not everybody expects them in the middle of a write.
-            undrained = true;
+            arrivals.expect();
         }
     }
 
@@ -355,83 +337,6 @@ public final class Worker implements WorkerPort {
         for (Link link = failed.poll(); link != null; link = failed.poll()) {
             link.closeFailed();
             failures.add(link);
-        }
-    }
-
-    private int drain() {
-        taken = 0;
-        offered = 0;
-        undrained = true;
-        // One guard around the loop, and not one for each message; it goes on where somebody has thrown.
-        boolean complete = false;
-        while (!complete) {
-            try {
-                takeMessages();
-                complete = true;
-            } catch (Throwable e) {
-                ProgressEngine.log(e);
-                sinkThrew(e);
-            }
-        }
-        return taken;
-    }
-
-    /** UCX keeps a message that it has told of until somebody receives it. */
-    private void sinkThrew(Throwable cause) {
-        try {
-            if (lastSink != null) {
-                lastSink.onMessageThrew(cause);
-            }
-            if (offered != 0) {
-                discard(offered);
-            }
-        } catch (Throwable e) {
-            // The sink may still have the message, and receive it later: twice would be worse than never.
-            ProgressEngine.log(e);
-        }
-        offered = 0;
-    }
-
-    private void takeMessages() {
-        while (taken < DRAIN_LIMIT) {
-            long message = UcpTag.probeNb(handle, 0, 0, true, messageInfo);
-            if (message == 0) {
-                undrained = false;
-                return;
-            }
-            taken++;
-            deliver(message, UcpTag.infoTag(messageInfo), UcpTag.infoLength(messageInfo));
-        }
-    }
-
-    private void deliver(long message, long tag, long length) {
-        int id = (int) (tag >>> 32);
-        MessageSink sink = lastSink;
-        if (sink == null || id != lastId) {
-            sink = sinks.get(id);
-            if (sink == null) {
-                lastSink = null;
-                drop(message);
-                return;
-            }
-            lastId = id;
-            lastSink = sink;
-        }
-        offered = message;
-        sink.onMessage(tag, message, length);
-        offered = 0;
-    }
-
-    /** A message for a channel that is closed, or never was: late data, or somebody's forgery. */
-    private void drop(long message) {
-        counters.increment(WorkerCounter.UNKNOWN_CHANNEL_MESSAGES);
-        discard(message);
-    }
-
-    private void discard(long message) {
-        long request = receive(message, 0, 0);
-        if (request > 0) {
-            adopt(request, null, null);
         }
     }
 
@@ -447,7 +352,7 @@ public final class Worker implements WorkerPort {
     /** @return whether the worker's descriptor will tell of the next event; otherwise there is something to do now */
     boolean arm() {
         // There can be news since the last turn: what is closed meanwhile lets UCX finish what it has begun.
-        if (undrained || drain() > 0 || !endings.isEmpty() || !failed.isEmpty() || !failures.isEmpty()) {
+        if (arrivals.remain() || arrivals.take() > 0 || !endings.isEmpty() || !failed.isEmpty() || !failures.isEmpty()) {
             return false;
         }
         if (armed) {
@@ -457,12 +362,21 @@ public final class Worker implements WorkerPort {
         int status = arming.applyAsInt(handle);
         if (status == UcsStatus.OK) {
             armed = staysArmed;
-            return true;
+            return !looksAgain || !hasComeBeforeArming();
         }
         if (status != UcsStatus.ERR_BUSY) {
             lost(status);
         }
         return false;
+    }
+
+    /** Some devices tell only of what comes when they are armed already. */
+    private boolean hasComeBeforeArming() {
+        if (progress() == 0) {
+            return false;
+        }
+        arrivals.expect();
+        return true;
     }
 
     /**
@@ -537,7 +451,7 @@ public final class Worker implements WorkerPort {
     void close() {
         // What has come since the last turn is for channels that are gone; UCX would warn of it, message by message. And
         // what has completed since then is given back: a handler can have held up the loop for longer than is waited.
-        for (int i = 0; i < CATCH_UP_LIMIT && progress() + drain() + orphans.finish() > 0; i++) {
+        for (int i = 0; i < CATCH_UP_LIMIT && progress() + arrivals.take() + orphans.finish() > 0; i++) {
             closeFailed();
         }
         ucp.close();

@@ -353,12 +353,13 @@ class CloseTest {
         Peers.await(peers.connect(server, new Inbox()).close());
     }
 
-    /** A server to which a message of {@link #RENDEZVOUS} is under way until it is read. */
     /** Which earlier releases are told not to use, so that each of their sends is done at once. */
     private static boolean hasRendezvous() {
-        return Integer.parseInt(Ucx.version().split("\\.")[1]) >= 22;
+        // Over RDMA UCX decides by the device when to have one.
+        return Lane.current() != Lane.RDMA && Integer.parseInt(Ucx.version().split("\\.")[1]) >= 22;
     }
 
+    /** A server to which a message of {@link #RENDEZVOUS} is under way until it is read. */
     private Channel listenForRendezvous() throws InterruptedException {
         return peers.listen(peers.server(() -> new Inbox() {
             @Override

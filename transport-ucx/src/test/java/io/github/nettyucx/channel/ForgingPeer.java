@@ -85,7 +85,7 @@ final class ForgingPeer implements AutoCloseable, Handshake.Owner {
     ForgingPeer() throws UcxException {
         UcxLibrary.load();
         try (UcpConfig config = UcpConfig.read(null)) {
-            config.modify("TLS", Lane.current().toString());
+            config.modify("TLS", Lane.current().tls());
             context = UcpContext.create(
                     new UcpContextParams().features(UcpFeature.TAG, UcpFeature.WAKEUP).config(config));
         }

@@ -25,7 +25,13 @@ final class LaneExtension implements TestTemplateInvocationContextProvider {
     @Override
     public Stream<TestTemplateInvocationContext> provideTestTemplateInvocationContexts(ExtensionContext context) {
         OnEachLane test = context.getRequiredTestMethod().getAnnotation(OnEachLane.class);
-        return Arrays.stream(test.lanes()).filter(lane -> lane.isLink() || !test.linksOnly()).map(OnLane::new);
+        return Arrays.stream(test.lanes()).filter(Lane::isChosen)
+                .filter(lane -> lane.isLink() || !test.linksOnly()).map(OnLane::new);
+    }
+
+    @Override
+    public boolean mayReturnZeroTestTemplateInvocationContexts(ExtensionContext context) {
+        return true;
     }
 
     private record OnLane(Lane lane) implements TestTemplateInvocationContext, InvocationInterceptor {

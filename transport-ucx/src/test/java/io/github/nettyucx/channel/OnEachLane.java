@@ -10,7 +10,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * A test that runs once on every {@link Lane}, in a JVM that was started for the lane and serves the tests of all
+ * A test that runs once on every {@link Lane} that is chosen, in a JVM that was started for the lane and serves the tests of all
  * classes but those that have {@link OwnJvm}.
  */
 @Retention(RetentionPolicy.RUNTIME)
@@ -31,5 +31,5 @@ public @interface OnEachLane {
     String[] environment() default {};
 
     /** Not all of them, where a test has connections of all lanes at the same time. */
-    Lane[] lanes() default {Lane.SHM, Lane.TCP, Lane.SOCKET};
+    Lane[] lanes() default {Lane.SHM, Lane.RDMA, Lane.TCP, Lane.SOCKET};
 }

@@ -3,6 +3,7 @@ package io.github.nettyucx.worker;
 
 import io.github.nettyucx.channel.Lane;
 import io.github.nettyucx.channel.OnEachLane;
+import io.github.nettyucx.ucp.UcsStatus;
 
 import java.io.IOException;
 import java.util.SplittableRandom;
@@ -106,6 +107,46 @@ class ArmingTest {
                 awaitAll();
             }
         });
+    }
+
+    /** UCX does not look once more by itself, and an RDMA device may tell only of what comes when it is armed already. */
+    @OnEachLane(linksOnly = true)
+    void overRdmaThereIsALookAfterTheArming() throws Exception {
+        try (EnginePair engines = new EnginePair(1);
+             ProgressEngine engine = new ProgressEngine("own", new Counters<>(WorkerCounter.class))) {
+            Worker other = engines.workerThere();
+            Worker worker = new Worker(engine, "own", LinkKind.RDMA, UcxRuntime.newWorker(Lane.current().kind(), "own"), null);
+            Link here = worker.connect(other.address());
+            Link there = other.connect(worker.address());
+            here.register(ID, (tag, message, length) -> {
+                EnginePair.discard(here, message);
+                taken++;
+            });
+            engines.send(there, LENGTH, ID);
+            EnginePair.until(() -> taken == 1 && !engines.isSending(), () -> {
+                engines.there.poll();
+                worker.poll();
+            }, "the first message does not come");
+            EnginePair.until(() -> engines.there.poll() + worker.poll() == 0, () -> {
+            }, "there is always something to do");
+
+            worker.armBy(handle -> {
+                if (sent == 0) {
+                    sent++;
+                    engines.send(there, LENGTH, ID);
+                }
+                engines.there.poll();
+                return UcsStatus.OK;
+            });
+            EnginePair.until(() -> !worker.arm(), () -> {
+            }, "the loop would sleep over a message that came before the worker was armed");
+            EnginePair.until(() -> taken == 2, worker::poll, "the message is not taken");
+
+            engines.until(() -> !engines.isSending(), "the message is not sent");
+            here.close();
+            worker.close();
+            there.close();
+        }
     }
 
     @FunctionalInterface

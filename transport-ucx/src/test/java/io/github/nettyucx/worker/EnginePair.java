@@ -34,7 +34,7 @@ final class EnginePair implements AutoCloseable {
 
     final ProgressEngine here = new ProgressEngine("here", new Counters<>(WorkerCounter.class));
     final ProgressEngine there = new ProgressEngine("there", new Counters<>(WorkerCounter.class));
-    private final LinkKind kind = Lane.current() == Lane.TCP ? LinkKind.TCP : LinkKind.SHM;
+    private final LinkKind kind = Lane.current().kind();
     private final Arena arena = Arena.ofConfined();
     private final Queue<Send> sends = new ArrayDeque<>();
     private final long bytes;

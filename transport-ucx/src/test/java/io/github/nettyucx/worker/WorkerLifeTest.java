@@ -134,7 +134,7 @@ class WorkerLifeTest {
         Counters<WorkerCounter> counters = new Counters<>(WorkerCounter.class);
         try (EnginePair engines = new EnginePair(LONG); ProgressEngine engine = new ProgressEngine("own", counters)) {
             Worker other = engines.workerThere();
-            LinkKind kind = Lane.current() == Lane.TCP ? LinkKind.TCP : LinkKind.SHM;
+            LinkKind kind = Lane.current().kind();
             Worker worker = new Worker(engine, "own", kind, UcxRuntime.newWorker(kind, "own"), null);
             Link here = worker.connect(other.address());
             Link there = other.connect(worker.address());
