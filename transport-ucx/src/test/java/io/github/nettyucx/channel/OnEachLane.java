@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestTemplate;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -10,12 +11,13 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * A test that runs once on every {@link Lane} that is chosen, in a JVM that was started for the lane and serves the tests of all
- * classes but those that have {@link OwnJvm}.
+ * A test that runs once on every {@link Lane} that is chosen, in a JVM that was started for the lane and serves the tests
+ * of all classes but those that have {@link OwnJvm}.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
 @TestTemplate
+@Tag("lanes")
 @ExtendWith(LaneExtension.class)
 public @interface OnEachLane {
 
