@@ -372,7 +372,7 @@ public final class Worker implements WorkerPort {
 
     /** Some devices tell only of what comes when they are armed already. */
     private boolean hasComeBeforeArming() {
-        if (progress() == 0) {
+        if (progress() == 0 && failed.isEmpty()) {
             return false;
         }
         arrivals.expect();

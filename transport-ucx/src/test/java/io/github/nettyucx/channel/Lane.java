@@ -3,9 +3,11 @@ package io.github.nettyucx.channel;
 
 import io.github.nettyucx.worker.LinkKind;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** What carries the bytes. Tests run in a JVM for each, in which every connection has to take that lane. */
 public enum Lane {
@@ -30,6 +32,10 @@ public enum Lane {
     /** The one that this JVM was started for; shared memory, which is what is chosen on one host, in any other. */
     public static Lane current() {
         return valueOf(System.getProperty(PROPERTY, "shm").toUpperCase(Locale.ROOT));
+    }
+
+    static Stream<Lane> chosen() {
+        return Arrays.stream(values()).filter(Lane::isChosen);
     }
 
     /** Whether tests are to run on it. */

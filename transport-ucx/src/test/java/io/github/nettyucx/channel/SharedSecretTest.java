@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.net.Socket;
@@ -77,7 +77,7 @@ class SharedSecretTest {
     // ------------------------------------------------------------------------------------------- both know it
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.github.nettyucx.channel.Lane#chosen")
     void whoKnowsItIsConnected(Lane lane) throws Exception {
         UcxServerSocketChannel server = peers.listen(server(SECRET)
                 .childOption(UcxChannelOption.LANES, lane.toString()));
@@ -131,7 +131,7 @@ class SharedSecretTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.github.nettyucx.channel.Lane#chosen")
     void theLaneMakesNoDifference(Lane lane) throws Exception {
         UcxServerSocketChannel server = peers.listen(server(SECRET)
                 .childOption(UcxChannelOption.LANES, lane.toString()));

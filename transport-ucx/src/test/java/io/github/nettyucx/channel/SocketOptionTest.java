@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import java.net.BindException;
 import java.net.ServerSocket;
@@ -141,7 +141,7 @@ class SocketOptionTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.github.nettyucx.channel.Lane#chosen")
     void theKernelAlwaysLooksAfterPeersOfOurs(Lane lane) throws Exception {
         Inbox child = new Inbox();
         UcxServerSocketChannel server = peers.listen(peers.server(() -> child)
@@ -163,7 +163,7 @@ class SocketOptionTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.github.nettyucx.channel.Lane#chosen")
     void noOptionKeepsTheKernelFromThat(Lane lane) throws Exception {
         Map<ChannelOption<?>, Object> options = Map.of(ChannelOption.SO_KEEPALIVE, false,
                 ChannelOption.valueOf("TCP_KEEPIDLE"), 7200, ChannelOption.valueOf("TCP_KEEPINTVL"), 75,
