@@ -45,8 +45,8 @@ public enum LinkKind {
 
     /**
      * Whether a worker has to look once more when it has been armed. A device tells of the next completion
-     * (ibv_req_notify_cq(3)). What has come between the last look and the arming may have been the last one: some tell of that,
-     * too, as NVIDIA's do, and UCX relies on it; Linux's software for RoCE does not.
+     * (ibv_req_notify_cq(3)). What has come between the last look and the arming may have been the last one: UCX relies
+     * on the device to tell of that, too. Linux's software for RoCE does not.
      */
     boolean looksAgain() {
         return this == RDMA;
