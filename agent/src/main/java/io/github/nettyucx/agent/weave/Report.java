@@ -94,12 +94,12 @@ public final class Report {
         return known != null || rows.size() >= most ? known : rows.computeIfAbsent(key, absent -> new Row());
     }
 
-    /** It is closed. */
+    /** It is closed. Counted before it is gone from the open ones: the text may be made in between. */
     public void closed(Object channel) {
-        Connection closed = open.remove(channel);
-        if (closed != null) {
+        open.computeIfPresent(channel, (key, closed) -> {
             closed.count();
-        }
+            return null;
+        });
     }
 
     /** A channel, or a group of loops, stays what it was. */

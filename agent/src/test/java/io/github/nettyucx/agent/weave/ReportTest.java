@@ -4,6 +4,8 @@ package io.github.nettyucx.agent.weave;
 import org.junit.jupiter.api.Test;
 
 import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -46,6 +48,25 @@ class ReportTest {
             connection("sysv", "127.0.0.1:80", "");
         }
         assertEquals(List.of(new Row("sysv", "127.0.0.1:80", MANY, 2 * MANY, 3 * MANY, "")), rows());
+    }
+
+    /** A JVM ends as soon as the application is done, with a loop in the middle of a closing. */
+    @Test
+    void aConnectionThatIsJustClosingIsCounted() throws Exception {
+        FutureTask<List<Row>> rows = new FutureTask<>(this::rows);
+        Thread reader = new Thread(rows);
+        Object channel = new Object();
+        report.opened(channel, "io.netty", "sysv", false, "127.0.0.1:80", "", () -> {
+            if (reader.getState() == Thread.State.NEW) {
+                reader.start();
+                while (reader.getState() == Thread.State.RUNNABLE) {
+                    Thread.onSpinWait();
+                }
+            }
+            return 2;
+        }, () -> 3);
+        report.closed(channel);
+        assertEquals(List.of(new Row("sysv", "127.0.0.1:80", 1, 2, 3, "")), rows.get(1, TimeUnit.MINUTES));
     }
 
     @Test
