@@ -34,6 +34,8 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
     private final long goodbyeNanos;
     /** So long the peer's goodbye is left without an answer for a message of which nothing comes. */
     private final long stallNanos;
+    /** So often a peer of which nothing is read is shown that it is waited for. */
+    private final long lifeNanos;
     /** Whom we have connected to, or {@code null} if we were connected to. */
     private final Peer dialed;
     private final Importer importer = new Importer();
@@ -80,6 +82,7 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         this.node = node;
         goodbyeNanos = node.settings().goodbyeNanos();
         stallNanos = goodbyeNanos / 2;
+        lifeNanos = goodbyeNanos / 4;
         this.dialed = dialed;
     }
 
@@ -181,7 +184,7 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
             channel.config().setAutoRead(!paused);
             if (paused && !looksAtPause) {
                 looksAtPause = true;
-                loop.schedule(this::showLife, goodbyeNanos / 4, TimeUnit.NANOSECONDS);
+                loop.schedule(this::showLife, lifeNanos, TimeUnit.NANOSECONDS);
             }
         } catch (RejectedExecutionException e) {
             // Its loop has ended, and a pool still handles what was read before.
@@ -354,7 +357,7 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         if (looksAtPause) {
             control(Frame.ACK, acknowledgedToPeer);
             channel.flush();
-            loop.schedule(this::showLife, goodbyeNanos / 4, TimeUnit.NANOSECONDS);
+            loop.schedule(this::showLife, lifeNanos, TimeUnit.NANOSECONDS);
         }
     }
 
@@ -410,7 +413,7 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         }
         state = State.LEAVING;
         peer.abandon(this);
-        limitGoodbye(goodbyeNanos);
+        limitGoodbye(goodbyeNanos, false);
         // What has come for the peer in the meantime takes another connection.
         peer.drainSoon();
         acknowledge();
@@ -418,14 +421,21 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         channel.flush();
     }
 
-    /** The time is that of a peer from which nothing comes. While nothing is read nobody knows. */
-    private void limitGoodbye(long nanos) {
+    /**
+     * The time is that of a peer from which nothing comes. While nothing is read nobody knows.
+     *
+     * @param isLast whether it was over before. A process that has stood still finds its own time over before a peer that
+     *               stood still with it, on the same machine, could say anything
+     */
+    private void limitGoodbye(long nanos, boolean isLast) {
         limit = loop.schedule(() -> {
             long now = System.nanoTime();
             long left = goodbyeNanos - Math.min(now - usedNanos, now - heardNanos);
             if (left > 0 || paused) {
                 // It has something to say before.
-                limitGoodbye(left > 0 ? left : stallNanos);
+                limitGoodbye(left > 0 ? left : stallNanos, false);
+            } else if (!isLast) {
+                limitGoodbye(lifeNanos, true);
             } else {
                 fail(new MessagingException("the peer has not said goodbye within "
                         + TimeUnit.NANOSECONDS.toMillis(goodbyeNanos) + " ms"));

@@ -23,6 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -255,6 +256,30 @@ public final class Node implements AutoCloseable {
 
     ScheduledExecutorService timer() {
         return loops.length == 1 ? loops[0] : group.next();
+    }
+
+    /**
+     * On one of the loops that have not ended.
+     *
+     * @throws RejectedExecutionException if all have
+     */
+    void schedule(Runnable task, long nanos) {
+        RejectedExecutionException rejected;
+        try {
+            timer().schedule(task, nanos, TimeUnit.NANOSECONDS);
+            return;
+        } catch (RejectedExecutionException e) {
+            rejected = e;
+        }
+        for (EventExecutor loop : loops) {
+            try {
+                loop.schedule(task, nanos, TimeUnit.NANOSECONDS);
+                return;
+            } catch (RejectedExecutionException e) {
+                rejected = e;
+            }
+        }
+        throw rejected;
     }
 
     /** How many event loops the node has. */

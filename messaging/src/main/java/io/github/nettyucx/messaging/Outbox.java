@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.messaging;
 
+import java.lang.ref.WeakReference;
+import java.util.Map;
+import java.util.WeakHashMap;
+
 /** What a thread sends with. It is made once for each thread, so that sending allocates nothing. */
 final class Outbox {
 
-    private static final ThreadLocal<Outbox> CURRENT = ThreadLocal.withInitial(() -> new Outbox(new WaiterSpin()));
+    /** A thread may live longer than the application whose class this is: what it has of its own does not keep the class. */
+    private static final ThreadLocal<WeakReference<Outbox>> CURRENT = new ThreadLocal<>();
+    private static final Map<Thread, Outbox> HELD = new WeakHashMap<>();
 
     final Exporter exporter = new Exporter();
     final Slot slot = new Slot();
@@ -26,12 +32,22 @@ final class Outbox {
 
     /** The thread's; another one if that is in use, because a codec sends something. */
     static Outbox begin() {
-        Outbox outbox = CURRENT.get();
+        WeakReference<Outbox> known = CURRENT.get();
+        Outbox outbox = known != null ? known.get() : own();
         if (outbox.busy) {
             outbox = new Outbox(outbox.spin);
         }
         outbox.busy = true;
         return outbox;
+    }
+
+    private static Outbox own() {
+        Outbox own = new Outbox(new WaiterSpin());
+        synchronized (HELD) {
+            HELD.put(Thread.currentThread(), own);
+        }
+        CURRENT.set(new WeakReference<>(own));
+        return own;
     }
 
     void end() {

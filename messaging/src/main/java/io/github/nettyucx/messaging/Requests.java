@@ -65,11 +65,13 @@ final class Requests {
                 correlations.setRelease(slot, correlation);
                 if (request.isTimed && !watched.get() && watched.compareAndSet(false, true)) {
                     try {
-                        node.timer().schedule(watch, TICK_NANOS, TimeUnit.NANOSECONDS);
+                        node.schedule(watch, TICK_NANOS);
                     } catch (RejectedExecutionException e) {
-                        watched.set(false);
-                        take(correlation);
+                        unwatched(correlation);
                         throw new MessagingException.NodeLost("this node's event loops have ended", e);
+                    } catch (Throwable t) {
+                        unwatched(correlation);
+                        throw t;
                     }
                 }
                 return;
@@ -77,6 +79,11 @@ final class Requests {
             skipped.increment();
         }
         throw new MessagingException(mask + 1 + " requests have not been answered, which is maxRequests of this node");
+    }
+
+    private void unwatched(long correlation) {
+        watched.set(false);
+        take(correlation);
     }
 
     /** Takes the request with that correlation, or {@code null} if it has ended; then its end is the caller's matter. */
@@ -147,7 +154,13 @@ final class Requests {
             goesOn = endLate();
         } finally {
             if (goesOn) {
-                node.timer().schedule(watch, TICK_NANOS, TimeUnit.NANOSECONDS);
+                try {
+                    node.schedule(watch, TICK_NANOS);
+                } catch (Throwable t) {
+                    // Else no request would ever be looked after again. The next one has it begin anew.
+                    watched.set(false);
+                    throw t;
+                }
             }
         }
     }

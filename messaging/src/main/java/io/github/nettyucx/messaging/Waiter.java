@@ -126,6 +126,8 @@ final class Waiter extends Pending {
 
     /** The thread may live longer than the node, and may never ask again. */
     void end() {
+        // What is held for as long as there is a thread does not hold the thread.
+        thread = null;
         peer = null;
         codec = null;
         response = null;

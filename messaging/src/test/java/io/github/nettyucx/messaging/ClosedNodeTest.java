@@ -143,7 +143,7 @@ class ClosedNodeTest {
                 ByteBuf hello = new Hello(2, 1, 42).encode(UnpooledByteBufAllocator.DEFAULT);
                 hello.readBytes(late.getOutputStream(), hello.readableBytes());
                 hello.release();
-                late.setSoTimeout(5000);
+                late.setSoTimeout(15_000);
                 int read;
                 do {
                     read = late.getInputStream().read(new byte[100]);

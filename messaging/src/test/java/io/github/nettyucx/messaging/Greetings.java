@@ -44,7 +44,7 @@ final class Greetings {
             two.onRequest(ASK, (from, name, responder) -> responder.respond(new Greeting(2026, "Hello, " + name)));
 
             one.peer(2).send(HELLO, new Greeting(2026, "Good morning"));
-            return one.peer(2).request(ASK, "world", Duration.ofSeconds(5));
+            return one.peer(2).request(ASK, "world", Duration.ofSeconds(10));
         }
     }
     // end

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.messaging;
 
+import io.netty.channel.EventLoop;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -10,6 +11,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -212,6 +214,51 @@ class PausedLeavingTest {
             assertEquals(Peer.Delivery.DELIVERED, peer.delivery(ticket));
             assertEquals(1, texts.get());
         }
+    }
+
+    /** As when the machine stands still. The loop that waits for the goodbye comes to itself first. */
+    @ParameterizedTest
+    @EnumSource
+    void nothingIsLostThoughBothLoopsStandStillForLongerThanTheLimit(TestTransport transport) throws Exception {
+        try (var nodes = new TestTransport.Nodes(transport)) {
+            Node one = slow(nodes, 1, LIMIT);
+            Node two = nodes.start(2, builder -> builder.goodbyeTimeout(LIMIT));
+            Node three = nodes.start(3);
+            sendMuch(two, one, MANY);
+            EventLoop silent = one.peer(2).connections().getFirst().loop();
+            EventLoop waiting = two.peer(1).connections().getFirst().loop();
+            three.peer(1).send(TEXT, "the one connection is for this");
+            MessagesTest.await("the other", () -> texts.get() == 1);
+            MessagesTest.await("the end is wanted", () -> isBeingClosed(two, one));
+            CountDownLatch still = new CountDownLatch(2);
+            CountDownLatch first = new CountDownLatch(1);
+            CountDownLatch second = new CountDownLatch(1);
+            standStill(waiting, still, first);
+            standStill(silent, still, second);
+            still.await();
+            outlast(LIMIT);
+            go.countDown();
+            first.countDown();
+            // What was due has been done, and what that made due at once.
+            waiting.schedule(() -> {
+            }, 10, TimeUnit.MILLISECONDS).get();
+            second.countDown();
+            MessagesTest.await("all are handled", () -> handled.get() == MANY);
+            MessagesTest.await("the limit", () -> one.metrics().connectionsClosed() == 1);
+            MessagesTest.await("at the other side", () -> two.metrics().connectionsClosed() == 1);
+            assertNothingLost(one, two, three);
+        }
+    }
+
+    private static void standStill(EventLoop loop, CountDownLatch still, CountDownLatch end) {
+        loop.execute(() -> {
+            still.countDown();
+            try {
+                end.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
     }
 
     /** It was used more recently than the one of which nothing is read. */

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.messaging;
 
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -182,6 +186,38 @@ class RequestTimeoutTest {
             assertTrue(busyMillis < IDLE_MILLIS / 10, () -> "the thread was busy for " + busyMillis + " ms");
         } finally {
             go.countDown();
+        }
+    }
+
+    /** One of a node's loops has ended: the others look at the deadlines. */
+    @Test
+    void timesOutThoughALoopHasEnded() throws Exception {
+        var loops = new NioEventLoopGroup(2);
+        try (var nodes = new TestTransport.Nodes(TestTransport.NIO)) {
+            Node one = nodes.start(1, builder ->
+                    builder.transport(loops, NioSocketChannel.class, NioServerSocketChannel.class));
+            Node two = nodes.start(2);
+            two.onRequest(ASK, (from, request, responder) -> {
+                if (request.equals("?")) {
+                    responder.detach();
+                } else {
+                    responder.respond(request);
+                }
+            });
+            Peer peer = one.peer(2);
+            assertEquals("x", peer.request(ASK, "x", Duration.ofSeconds(20)));
+            for (var loop : loops) {
+                if (loop != peer.connections().getFirst().loop()) {
+                    loop.shutdownGracefully(0, 0, TimeUnit.SECONDS).sync();
+                }
+            }
+            for (int i = 0; i < 2 * loops.executorCount(); i++) {
+                var asked = new Asked(TimeUnit.MILLISECONDS.toNanos(100));
+                asked.ask(peer);
+                asked.ended.get(20, TimeUnit.SECONDS);
+            }
+        } finally {
+            loops.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
         }
     }
 
