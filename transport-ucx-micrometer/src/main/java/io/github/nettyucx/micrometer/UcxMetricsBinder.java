@@ -8,6 +8,8 @@ import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.util.List;
 import java.util.Objects;
@@ -30,6 +32,8 @@ import java.util.function.Supplier;
  * Any thread may call.
  */
 public final class UcxMetricsBinder implements MeterBinder, AutoCloseable {
+
+    private static final InternalLogger logger = InternalLoggerFactory.getInstance(UcxMetricsBinder.class);
 
     /** How old what is read may be: a registry reads all meters one after another, and gets what belongs together. */
     private static final long MAX_AGE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -84,8 +88,20 @@ public final class UcxMetricsBinder implements MeterBinder, AutoCloseable {
     /** Removes the meters from the registries that this binder was bound to. */
     @Override
     public void close() {
-        bound.forEach(BoundMeters::remove);
-        bound.clear();
+        // One by one: what is bound meanwhile stays known, with its meters.
+        bound.removeIf(meters -> {
+            meters.remove();
+            return true;
+        });
+    }
+
+    /** One registry that does not take them is no reason for the others not to have them. */
+    private static void add(BoundMeters meters, String lane) {
+        try {
+            meters.addLane(lane);
+        } catch (RuntimeException e) {
+            logger.warn("A registry does not take the meters of lane {}.", lane, e);
+        }
     }
 
     private UcxMetrics current() {
@@ -102,7 +118,7 @@ public final class UcxMetricsBinder implements MeterBinder, AutoCloseable {
             for (String lane : current.metrics.lanes().keySet()) {
                 if (lanes.add(lane)) {
                     // Not here: a registry may be going through its meters.
-                    GlobalEventExecutor.INSTANCE.execute(() -> bound.forEach(meters -> meters.addLane(lane)));
+                    GlobalEventExecutor.INSTANCE.execute(() -> bound.forEach(meters -> add(meters, lane)));
                 }
             }
         }

@@ -5,8 +5,11 @@ import io.github.nettyucx.channel.UcxMetrics;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.core.instrument.config.MeterFilterReply;
 import io.micrometer.core.instrument.search.RequiredSearch;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.AfterEach;
@@ -120,6 +123,29 @@ class UcxMetricsBinderTest {
                     .functionCounters().size();
         });
         awaitValue(LENGTH, () -> meter("bytes", "lane", channel.lane(), "direction", "sent").functionCounter().count());
+    }
+
+    @Test
+    void aRegistryThatDoesNotTakeThemIsNoReasonForTheOthersNotToHaveThem() throws Exception {
+        UcxMetricsBinder binder = new UcxMetricsBinder(conversation.clients);
+        MeterRegistry refusing = new SimpleMeterRegistry();
+        refusing.config().meterFilter(new MeterFilter() {
+            @Override
+            public MeterFilterReply accept(Meter.Id id) {
+                if (id.getTag("lane") != null) {
+                    throw new IllegalArgumentException("for a test");
+                }
+                return MeterFilterReply.NEUTRAL;
+            }
+        });
+        binder.bindTo(refusing);
+        binder.bindTo(registry);
+        UcxSocketChannel channel = conversation.exchange(LENGTH);
+        awaitValue(1, () -> {
+            meter("progress.calls").functionCounter().count();
+            return registry.find("netty.ucx.bytes").tags("lane", channel.lane(), "direction", "sent")
+                    .functionCounters().size();
+        });
     }
 
     @Test

@@ -57,6 +57,8 @@ public final class UcxLoopResources implements LoopResources {
     private UcxEventLoopGroup selectors;
     private EventLoopGroup clients;
     private volatile boolean disposed;
+    /** Of {@link #nio}, as soon as somebody waits for it. Guarded by this. */
+    private Mono<Void> nioEnd;
 
     private UcxLoopResources(String prefix, int selectCount, int workerCount, boolean daemon, boolean colocate,
                              UcxWaitStrategy waitStrategy) {
@@ -230,9 +232,13 @@ public final class UcxLoopResources implements LoopResources {
         Objects.requireNonNull(timeout, "timeout");
         return Mono.defer(() -> {
             List<Mono<Void>> ends = new ArrayList<>();
-            ends.add(nio.disposeLater(quietPeriod, timeout));
             synchronized (this) {
                 disposed = true;
+                if (nioEnd == null) {
+                    // Reactor's own wait only for whoever has ended them.
+                    nioEnd = nio.disposeLater(quietPeriod, timeout).cache();
+                }
+                ends.add(nioEnd);
                 for (UcxEventLoopGroup group : new UcxEventLoopGroup[] {workers, selectors}) {
                     if (group != null) {
                         ends.add(end(group.shutdownGracefully(

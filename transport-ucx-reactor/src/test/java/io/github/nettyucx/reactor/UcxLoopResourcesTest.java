@@ -152,6 +152,22 @@ class UcxLoopResourcesTest {
         assertTrue(workers.isTerminated());
     }
 
+    /** Also by whoever comes second, though Reactor's own loops wait only for who is first. */
+    @Test
+    void soIsThatOfALoopOfNio() throws Exception {
+        CountDownLatch busy = new CountDownLatch(1);
+        EventLoopGroup nio = ucx.onServer(false);
+        nio.submit(() -> busy.await(PATIENCE.toSeconds(), TimeUnit.SECONDS));
+        CompletableFuture<Void> first = ucx.disposeLater(Duration.ZERO, PATIENCE).toFuture();
+        CompletableFuture<Void> second = ucx.disposeLater(Duration.ZERO, PATIENCE).toFuture();
+        assertThrows(TimeoutException.class, () -> second.get(300, TimeUnit.MILLISECONDS));
+        assertFalse(first.isDone());
+        busy.countDown();
+        first.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        second.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        assertTrue(nio.isTerminated());
+    }
+
     @Test
     void nothingIsMadeAfterwards() {
         ucx.disposeLater(Duration.ZERO, PATIENCE).block(PATIENCE);
