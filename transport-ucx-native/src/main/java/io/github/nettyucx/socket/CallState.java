@@ -7,6 +7,9 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.WeakReference;
+import java.util.Map;
+import java.util.WeakHashMap;
 
 /**
  * What the calls of one thread need besides their arguments: where {@code errno} is kept, and memory for the structs
@@ -22,13 +25,10 @@ final class CallState {
     static final int LENGTH = ADDRESS + SocketLayouts.SockAddrStorage.SIZE;
     private static final int SIZE = LENGTH + 8;
 
-    // No lambda, and no path through the layout: for both the virtual machine would make classes when a process starts.
-    private static final ThreadLocal<CallState> CURRENT = new ThreadLocal<>() {
-        @Override
-        protected CallState initialValue() {
-            return new CallState();
-        }
-    };
+    /** A thread may live longer than the application whose class this is: what it has of its own does not keep the class. */
+    private static final ThreadLocal<WeakReference<CallState>> CURRENT = new ThreadLocal<>();
+    private static final Map<Thread, CallState> HELD = new WeakHashMap<>();
+    // No path through the layout: for one the virtual machine would make classes when a process starts.
     private static final long ERRNO = offsetOf("errno", Linker.Option.captureStateLayout());
 
     /** What a handle with {@code captureCallState} takes first. */
@@ -57,7 +57,17 @@ final class CallState {
     }
 
     static CallState current() {
-        return CURRENT.get();
+        WeakReference<CallState> known = CURRENT.get();
+        return known != null ? known.get() : begin();
+    }
+
+    private static CallState begin() {
+        CallState begun = new CallState();
+        synchronized (HELD) {
+            HELD.put(Thread.currentThread(), begun);
+        }
+        CURRENT.set(new WeakReference<>(begun));
+        return begun;
     }
 
     /** The address of what is at an offset of {@link #memory}. */

@@ -2,8 +2,13 @@
 package io.github.nettyucx.channel;
 
 import io.github.nettyucx.ucp.UcpBinding;
+import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoopGroup;
 import io.netty.util.internal.PlatformDependent;
+import org.junit.jupiter.api.Test;
 
 import java.io.File;
 import java.lang.ref.WeakReference;
@@ -13,6 +18,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -70,6 +79,34 @@ public class ClassLoaderTest {
         }
     }
 
+    /** Its loops are on threads of the container's, which stay; so is what it makes before it has a loop. */
+    public static final class OnThreadsThatStay implements Callable<String> {
+
+        private final Executor threads;
+
+        public OnThreadsThatStay(Executor threads) {
+            this.threads = threads;
+        }
+
+        @Override
+        public String call() throws Exception {
+            new UcxDatagramChannel().unsafe().closeForcibly();
+            EventLoopGroup group = new UcxEventLoopGroup(1, threads);
+            Channel bound = Peers.await(new Bootstrap().group(group).channel(UcxDatagramChannel.class)
+                    .handler(new ChannelInboundHandlerAdapter()).bind(Peers.loopback(0))).channel();
+            Peers.await(bound.close());
+            Peers.await(group.shutdownGracefully(0, 15, TimeUnit.SECONDS));
+            return OnThreadsThatStay.class.getClassLoader().toString();
+        }
+    }
+
+    @Test
+    void itGoesWithAnApplicationWhoseThreadsStay() throws Exception {
+        try (ExecutorService threads = Executors.newFixedThreadPool(1)) {
+            goesWith(OnThreadsThatStay.class, threads);
+        }
+    }
+
     @OnEachLane
     void itGoesWithTheApplication() throws Exception {
         goesWith(Application.class);
@@ -80,12 +117,12 @@ public class ClassLoaderTest {
         goesWith(Prepared.class);
     }
 
-    private static void goesWith(Class<?> application) throws Exception {
+    private static void goesWith(Class<?> application, Executor... threads) throws Exception {
         // Netty keeps an exception of its first use, and with it the classes that it was first used by.
         assertTrue(PlatformDependent.javaVersion() > 0);
         // Twice: the second application finds what the first has left in the process.
         for (int i = 0; i < 2; i++) {
-            WeakReference<ClassLoader> loader = run(application);
+            WeakReference<ClassLoader> loader = run(application, threads);
             Eventually.await(MILLIS, () -> "the class loader is not collected", () -> {
                 System.gc();
                 return loader.get() == null;
@@ -93,7 +130,7 @@ public class ClassLoaderTest {
         }
     }
 
-    private static WeakReference<ClassLoader> run(Class<?> what) throws Exception {
+    private static WeakReference<ClassLoader> run(Class<?> what, Executor... threads) throws Exception {
         List<URL> urls = new ArrayList<>();
         String path = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         for (String entry : path.split(File.pathSeparator)) {
@@ -102,7 +139,7 @@ public class ClassLoaderTest {
         try (Own loader = new Own(urls.toArray(new URL[0]))) {
             Class<?> application = loader.loadClass(what.getName());
             assertNotSame(what, application);
-            ((Callable<?>) application.getConstructor().newInstance()).call();
+            ((Callable<?>) application.getConstructors()[0].newInstance((Object[]) threads)).call();
             return new WeakReference<>(loader);
         }
     }
