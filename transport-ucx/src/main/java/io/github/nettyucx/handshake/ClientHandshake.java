@@ -24,7 +24,7 @@ public final class ClientHandshake extends Handshake {
     static final long REACH_NANOS = TimeUnit.SECONDS.toNanos(3);
     /** If there is none. A server waits no longer than 10 s, if it is not told otherwise, and then nobody would be told why. */
     static final long LAST_REACH_NANOS = TimeUnit.SECONDS.toNanos(8);
-    /** How much is to be left when a wait ends: to be sure of it, and for the next lane. */
+    /** How much is to be left when a wait ends: to be sure of it, and for the next lane. Half of what there was, if that is less. */
     static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(600);
 
     private static final Set<FrameType> REFUSE_ONLY = EnumSet.of(FrameType.REFUSE);
@@ -334,12 +334,18 @@ public final class ClientHandshake extends Handshake {
         owner.send(next.encode());
     }
 
+    /** Of what is left when a wait begins. */
+    private long rest() {
+        return Math.min(REST_NANOS, owner.nanosLeft() / 2);
+    }
+
     /** One question for a link. Only the last one is listened to. */
     private final class Request implements LinkRequest {
+        private final long rest = rest();
 
         @Override
         public boolean isTooLong(long nanos) {
-            return other() != null && (nanos >= PATIENCE_NANOS || owner.nanosLeft() < REST_NANOS);
+            return other() != null && (nanos >= PATIENCE_NANOS || owner.nanosLeft() < rest);
         }
 
         @Override
@@ -391,6 +397,7 @@ public final class ClientHandshake extends Handshake {
     /** Waits for bytes to cross the link. Only the last one is listened to. */
     private final class Reach implements LinkReach {
         private final long theirs;
+        private final long rest = rest();
 
         Reach(long theirs) {
             this.theirs = theirs;
@@ -398,7 +405,7 @@ public final class ClientHandshake extends Handshake {
 
         @Override
         public boolean isTooLong(long nanos) {
-            return nanos >= (hasOther() ? REACH_NANOS : LAST_REACH_NANOS) || owner.nanosLeft() < REST_NANOS;
+            return nanos >= (hasOther() ? REACH_NANOS : LAST_REACH_NANOS) || owner.nanosLeft() < rest;
         }
 
         @Override

@@ -146,13 +146,20 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
         }
         // Its end comes after the end of the stream, which goes over the link; alone it is what is left of a process
         // that has gone.
-        IOException cause = received == 0 || received == -Errno.ECONNRESET
-                ? new SocketException("Connection reset by peer") : Errno.exception("recv", -received);
+        boolean reset = received == 0 || received == -Errno.ECONNRESET;
+        IOException cause = reset ? new SocketException("Connection reset by peer") : Errno.exception("recv", -received);
         ending = cause;
         half.worker().afterArrived(() -> {
-            if (!closed) {
-                guarded(() -> connection.peerGone(cause));
+            if (closed) {
+                return;
             }
+            guarded(() -> {
+                if (reset) {
+                    connection.peerGone(cause);
+                } else {
+                    connection.peerUnreachable(cause);
+                }
+            });
         });
     }
 
@@ -314,7 +321,7 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
 
     @Override
     public boolean isEnding() {
-        return ending != null && connection.isOpen();
+        return connection.isOpen() && (ending != null || half.endpoint().isFailing());
     }
 
     @Override

@@ -342,8 +342,17 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
      *              said on the control socket what does not belong there
      */
     public void peerGone(IOException cause) {
+        gone(cause, CloseReason.RESET_BY_PEER);
+    }
+
+    /** The same, where the kernel has reported another failure: the network has gone, and perhaps not the peer. */
+    public void peerUnreachable(IOException cause) {
+        gone(cause, CloseReason.LOST);
+    }
+
+    private void gone(IOException cause, CloseReason reason) {
         if (isAlive() && !endsInOrder()) {
-            lose(cause, ofLoss(CloseReason.RESET_BY_PEER));
+            lose(cause, ofLoss(reason));
         }
     }
 

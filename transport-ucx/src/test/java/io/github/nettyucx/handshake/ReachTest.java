@@ -4,6 +4,7 @@ package io.github.nettyucx.handshake;
 import org.junit.jupiter.api.Test;
 
 import java.util.List;
+import java.util.function.Predicate;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -14,11 +15,18 @@ class ReachTest extends HandshakeFixture {
 
     /** A link that bytes have to cross before it is used. */
     private final class SlowLinks extends DelegatingLinks {
+        private LinkRequest requested;
         private LinkReach asking;
         private LinkHalf half;
 
         SlowLinks() {
             super(clientLinks);
+        }
+
+        @Override
+        public void request(LaneKind lane, Party server, LinkRequest request) {
+            requested = request;
+            super.request(lane, server, request);
         }
 
         @Override
@@ -29,6 +37,11 @@ class ReachTest extends HandshakeFixture {
     }
 
     private SlowLinks startWithSlowLinks() {
+        return startWithSlowLinks(Long.MAX_VALUE);
+    }
+
+    private SlowLinks startWithSlowLinks(long nanosLeft) {
+        toServer.nanosLeft = nanosLeft;
         SlowLinks slow = new SlowLinks();
         startServer();
         client = new ClientHandshake(clientTerms.build(), slow, toServer, random::nextBytes);
@@ -55,6 +68,25 @@ class ReachTest extends HandshakeFixture {
         talk();
         assertEquals(List.of("HELLO", "ANSWER", "OFFER", "HALF", "GO"), said);
         assertOpen(LaneKind.SHM);
+    }
+
+    /** Else of connections that begin together all but the first would take the next lane at once. */
+    @Test
+    void whoHasLittleTimeWaitsForHalfOfIt() {
+        clientTerms.lanes("shm,socket");
+        long little = ClientHandshake.REST_NANOS * 5 / 6;
+        SlowLinks slow = startWithSlowLinks(little);
+        for (Predicate<Long> isTooLong : List.<Predicate<Long>>of(slow.requested::isTooLong, slow.asking::isTooLong)) {
+            toServer.nanosLeft = little;
+            assertFalse(isTooLong.test(0L));
+            toServer.nanosLeft = little / 2;
+            assertFalse(isTooLong.test(0L));
+            toServer.nanosLeft--;
+            assertTrue(isTooLong.test(0L));
+        }
+        slow.asking.unreachable("nothing crosses it");
+        talk();
+        assertOpen(LaneKind.SOCKET);
     }
 
     @Test

@@ -202,6 +202,30 @@ class LinkLaneTest implements LaneListener {
 
     // ------------------------------------------------------------------------------------------- the control socket
 
+    /** UCX has failed the link, and what had arrived is still to be read: a write that fails meanwhile is no reason to close. */
+    @Test
+    void itIsEndingWhileTheFailureOfItsLinkIsHeldBack() {
+        open();
+        assertFalse(lane.isEnding());
+        endpoint.failing = true;
+        assertTrue(lane.isEnding());
+        endpoint.deliver(ID, DATA, 0, "last words");
+        endpoint.failing = false;
+        lane.endpointFailed(UcsStatus.ERR_CONNECTION_RESET);
+        assertFalse(lane.isEnding());
+        assertEquals("last words", read());
+    }
+
+    /** As keepalive tells it, or TCP_USER_TIMEOUT. */
+    @Test
+    void aNetworkThatHasGoneIsNoResetOfThePeers() {
+        open();
+        controlTells(-Errno.ETIMEDOUT);
+        allHasArrived();
+        assertEquals("lost: Connection timed out", told.getLast());
+        assertEquals(CloseReason.LOST, lane.closeReason());
+    }
+
     @Test
     void theEndOfTheControlSocketIsToldAfterWhatHadArrived() {
         open();

@@ -232,6 +232,8 @@ final class ScriptedLinks implements LinkFactory {
         int failure;
         /** By whoever throws a message away, as long as it is not {@code null}. */
         RuntimeException thrown;
+        /** It has failed, and that has not been told yet. */
+        boolean failing;
         /** The only request that there ever is. */
         int flush = UcsStatus.INPROGRESS;
         InFlight tracked;
@@ -310,7 +312,7 @@ final class ScriptedLinks implements LinkFactory {
 
         @Override
         public boolean isFailing() {
-            return false;
+            return failing;
         }
 
         @Override
