@@ -134,6 +134,14 @@ class LeftAsItWasTest {
         assertNamed(output, "a group whose selectors are of io.github.nettyucx.agent.OwnProvider");
     }
 
+    @Test
+    void aChannelOfABootstrapThatIsRegisteredAgainIsStillOne() throws Exception {
+        String output = run("again");
+        assertSays(output, "registered again true");
+        assertNamed(output, "channels of the class .*OddApplication.OwnClient");
+        assertEquals(0, count(output, " without a bootstrap"), output);
+    }
+
     /** The loop beside the transport's has the application's channel; what the application made itself stays. */
     @Test
     void aChannelThatIsRegisteredByHand() throws Exception {

@@ -182,6 +182,7 @@ public final class OddApplication {
                     new Bootstrap().group(group).channel(LocalChannel.class), new LocalAddress("odd"));
             case "by-hand" -> byHand(group);
             case "one-loop" -> oneLoop(group);
+            case "again" -> again(group);
             case "odd-registrations" -> oddRegistrations(group);
             case "class-of-channel" -> classOfChannel(group);
             case "handle" -> Own42.register(group);
@@ -272,6 +273,15 @@ public final class OddApplication {
         channel.writeAndFlush(Unpooled.copiedBuffer("odd", StandardCharsets.US_ASCII)).sync();
         System.out.println("answer " + answers.poll(SECONDS, TimeUnit.SECONDS));
         System.out.println(channel.getClass().getSimpleName() + " of the client");
+    }
+
+    private void again(EventLoopGroup group) throws Exception {
+        Channel channel = new Bootstrap().group(group).channel(OwnClient.class).handler(new ChannelInboundHandlerAdapter())
+                .register().sync().channel();
+        channel.deregister().sync();
+        group.register(channel).sync();
+        System.out.println("registered again " + channel.isRegistered());
+        channel.close().sync();
     }
 
     /** As proxies have it: what goes out is on the loop of what has come in. */

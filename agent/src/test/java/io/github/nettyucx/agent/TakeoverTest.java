@@ -55,6 +55,20 @@ class TakeoverTest {
         assertTaken(output);
     }
 
+    /** The peer takes it when the JVM of whoever has sent it is ending. */
+    @Test
+    void theReportHasWhatTheEndOfTheJvmDelivers() throws Exception {
+        try (ApplicationProcess server = ApplicationProcess.of(LastWordsApplication.class, "server").onNetty("4.1")
+                .withAgent("report").start()) {
+            String told = ApplicationProcess.of(LastWordsApplication.class, "client", server.awaitLine("listening "))
+                    .onNetty("4.1").with("-Dio.github.nettyucx.exitTimeoutMillis=60000").withAgent("report").run();
+            assertEquals(Integer.toString(LastWordsApplication.BYTES), server.awaitLine("got "));
+            assertTrue(told.matches("(?s).*" + ApplicationProcess.LANE_OF_MEMORY + "client +127\\.0\\.0\\.1\\S* +1 +"
+                    + LastWordsApplication.BYTES + " +0\\b.*"), told);
+            server.awaitEnd();
+        }
+    }
+
     /** The application need not allow native access, and does not get it. */
     @Test
     void theJvmHasNothingToWarnOf() throws Exception {

@@ -22,6 +22,14 @@ public interface ConnectionObserver {
     void closed(UcxSocketChannel channel);
 
     /**
+     * Waits until the end of the JVM has closed the connections that it closes, and their peers have what was flushed, or the
+     * time for that is over (docs/reliability.md, the end of the JVM). For a tool's shutdown hook, and for no other thread.
+     */
+    static void awaitExit() throws InterruptedException {
+        OrderlyExit.await();
+    }
+
+    /**
      * Makes it known, in the place of the one before, for as long as the JVM runs. It is told of connections that open from
      * then on.
      */

@@ -2,8 +2,8 @@
 package io.github.nettyucx.channel;
 
 import io.github.nettyucx.handshake.LaneKind;
+import io.github.nettyucx.worker.IntSetting;
 import io.github.nettyucx.worker.ProgressEngine;
-import io.netty.util.internal.SystemPropertyUtil;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
@@ -13,6 +13,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -32,8 +33,11 @@ final class OrderlyExit extends Thread {
 
     static final String TIMEOUT_PROPERTY = "io.github.nettyucx.exitTimeoutMillis";
     private static final int DEFAULT_TIMEOUT_MILLIS = 2000;
-    private static final long TIMEOUT_NANOS = TimeUnit.MILLISECONDS.toNanos(
-            SystemPropertyUtil.getInt(TIMEOUT_PROPERTY, DEFAULT_TIMEOUT_MILLIS));
+    static final IntSetting TIMEOUT_SETTING =
+            IntSetting.of(TIMEOUT_PROPERTY, DEFAULT_TIMEOUT_MILLIS, 0, Integer.MAX_VALUE, "milliseconds");
+    private static final long TIMEOUT_NANOS = TimeUnit.MILLISECONDS.toNanos(TIMEOUT_SETTING.value());
+    /** What its beginning may take more, on a machine that is busy. */
+    private static final long SLACK_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
     private static final Set<UcxSocketChannel> channels = ConcurrentHashMap.newKeySet();
@@ -43,6 +47,7 @@ final class OrderlyExit extends Thread {
     private static int loops;
     private static OrderlyExit hook;
 
+    private final CountDownLatch over = new CountDownLatch(1);
     private boolean bySignal;
     private long deadlineNanos;
 
@@ -82,6 +87,17 @@ final class OrderlyExit extends Thread {
             } catch (IllegalStateException e) {
                 // The JVM is ending.
             }
+        }
+    }
+
+    /** Waits until it is done, but not for ever. For another shutdown hook, as it is the end of the JVM that has it done. */
+    static void await() throws InterruptedException {
+        OrderlyExit added;
+        synchronized (OrderlyExit.class) {
+            added = hook;
+        }
+        if (added != null) {
+            added.over.await(TIMEOUT_NANOS + SLACK_NANOS, TimeUnit.NANOSECONDS);
         }
     }
 
@@ -144,6 +160,14 @@ final class OrderlyExit extends Thread {
 
     @Override
     public void run() {
+        try {
+            closeAll();
+        } finally {
+            over.countDown();
+        }
+    }
+
+    private void closeAll() {
         List<UcxSocketChannel> closing = new ArrayList<>(channels);
         // Of an active one only its loop knows whether the application has closed it already, behind what the loop still does.
         closing.removeIf(channel -> !bySignal && isLeftToApplication(channel));

@@ -9,7 +9,7 @@ import java.net.InetSocketAddress;
 import java.util.List;
 
 /** Tells the report, which knows no Netty, of one copy's connections. */
-final class Reporting implements ConnectionObserver {
+final class Reporting implements ConnectionObserver, Report.Delivery {
 
     private final Report report;
     private final String netty;
@@ -17,6 +17,12 @@ final class Reporting implements ConnectionObserver {
     Reporting(Report report, String netty) {
         this.report = report;
         this.netty = netty;
+        report.waitsFor(this);
+    }
+
+    @Override
+    public void await() throws InterruptedException {
+        ConnectionObserver.awaitExit();
     }
 
     @Override

@@ -39,7 +39,7 @@ public final class Takeover extends Hooks {
     /** What has been said to be left as it was: once each. */
     private final Set<String> told = ConcurrentHashMap.newKeySet();
     private final Set<Object> leftGroups = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
-    /** Of bootstraps, and left as they were, until they are registered: whether one loop of the transport's was named for them. */
+    /** Of bootstraps, and left as they were: whether one loop of the transport's was named for them. */
     private final Map<Object, Boolean> ofBootstraps = Collections.synchronizedMap(new WeakHashMap<>());
 
     /** Called by its name, by the agent. */
@@ -117,7 +117,9 @@ public final class Takeover extends Hooks {
                 left(e.getMessage());
             }
         } catch (Throwable t) {
-            failed("a group of the class " + group.getClass().getName(), t);
+            if (leftGroups.add(group)) {
+                failed("a group of the class " + group.getClass().getName(), t);
+            }
         }
         return null;
     }
@@ -157,7 +159,8 @@ public final class Takeover extends Hooks {
     /** Children of a server are as their server is. */
     @Override
     protected void beside(Object registered) {
-        Boolean ofOneLoop = ofBootstraps.remove(registered);
+        // It stays known: it may be registered again, with another loop.
+        Boolean ofOneLoop = ofBootstraps.get(registered);
         if (ofOneLoop != null && ofOneLoop) {
             warnOfOtherThread(registered.getClass().getName());
         }

@@ -2,9 +2,12 @@
 package io.github.nettyucx.agent.weave;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -42,6 +45,13 @@ public final class Report {
         private final AtomicLong received = new AtomicLong();
     }
 
+    /** What the end of the JVM still delivers. */
+    public interface Delivery {
+
+        /** Until it is done, or the time for it is over. */
+        void await() throws InterruptedException;
+    }
+
     /** A connection that is open. */
     public static final class Connection {
 
@@ -64,6 +74,8 @@ public final class Report {
     private final Map<Key, Row> rows = new ConcurrentHashMap<>();
     private final Map<String, AtomicLong> left = new ConcurrentHashMap<>();
     private final Map<Object, Connection> open = new ConcurrentHashMap<>();
+    /** Weakly: it is the copy's, which may go before the JVM does. */
+    private final Set<Delivery> deliveries = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     /**
      * A connection is open.
@@ -108,7 +120,19 @@ public final class Report {
         left.computeIfAbsent(told, key -> new AtomicLong()).incrementAndGet();
     }
 
+    /** What that delivers at the end of the JVM counts. */
+    public void waitsFor(Delivery delivery) {
+        deliveries.add(delivery);
+    }
+
     void print() {
+        try {
+            for (Delivery delivery : deliveries.toArray(new Delivery[0])) {
+                delivery.await();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
         // The application's last line may have no end.
         System.err.print('\n' + text());
     }
