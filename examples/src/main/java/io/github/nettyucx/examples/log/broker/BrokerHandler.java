@@ -30,6 +30,8 @@ import io.netty.channel.SimpleChannelInboundHandler;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import java.util.function.Consumer;
 
 /** One client, or a leader. It has messages carried out, and hands on what is told of memory. */
@@ -39,6 +41,8 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
     private final Leadership leadership;
     private ChannelHandlerContext context;
     private GatheredWrites writes;
+    /** What came while the peer did not take its answers: one that asks and takes nothing would have all of the memory. */
+    private final Queue<Message> held = new ArrayDeque<>();
 
     BrokerHandler(Topics topics, Leadership leadership) {
         this.topics = topics;
@@ -81,6 +85,26 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
 
     @Override
     protected void channelRead0(ChannelHandlerContext ctx, Message message) {
+        if (held.isEmpty() && ctx.channel().isWritable()) {
+            take(message);
+        } else {
+            held.add(message);
+            ctx.channel().config().setAutoRead(false);
+        }
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+        while (!held.isEmpty() && ctx.channel().isWritable()) {
+            take(held.remove());
+            if (held.isEmpty()) {
+                ctx.channel().config().setAutoRead(true);
+            }
+        }
+        ctx.fireChannelWritabilityChanged();
+    }
+
+    private void take(Message message) {
         switch (message) {
             case FindLeader m -> send(leadership == null ? new Message.Leader(m.request(), 0, ownAddress())
                     : new Message.Leader(m.request(), leadership.epoch(), leadership.leaderAddress()));
@@ -247,6 +271,8 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
+        held.forEach(Message::release);
+        held.clear();
         if (leadership != null) {
             leadership.closed(this);
         }

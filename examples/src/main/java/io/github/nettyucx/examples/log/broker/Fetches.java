@@ -33,6 +33,9 @@ final class Fetches {
         }
     }
 
+    /** So many of one connection wait at most: each is answered by as much memory as it asks for. */
+    static final int MOST_WAITING = 16;
+
     private final PartitionLog log;
     private final Watermark watermark;
     private final EventExecutor loop;
@@ -45,7 +48,8 @@ final class Fetches {
     }
 
     void fetch(Peer peer, Fetch fetch) {
-        if (fetch.offset() == watermark.committed() && fetch.waitMillis() > 0) {
+        if (fetch.offset() == watermark.committed() && fetch.waitMillis() > 0
+                && waiting.stream().filter(one -> one.peer == peer).limit(MOST_WAITING).count() < MOST_WAITING) {
             var one = new Waiting(peer, fetch);
             waiting.add(one);
             one.timeout = loop.schedule(() -> {

@@ -82,12 +82,16 @@ final class Leadership implements CommitRule {
         cluster = settings.cluster();
     }
 
-    /** Takes part from now on. Not for the event loop. */
-    void start(Topics opened) {
+    /** What this broker has. Before the event loop serves anybody: a leader may come as soon as it does. */
+    void has(Topics opened) {
         topics = opened;
         // After a start Raft may know less for a while, and an earlier leader must not be followed meanwhile: what it does
         // not have would be cut off.
         epoch = topics.partitions().stream().mapToLong(Partition::lastEpoch).max().orElse(0);
+    }
+
+    /** Takes part from now on. Not for the event loop. */
+    void start() {
         node = ClusterNode.start(cluster, settings.directory(), changed -> execute(() -> changed(changed)));
         execute(() -> {
             ticking = loop.scheduleWithFixedDelay(() -> guarded(this::tick), TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);

@@ -63,9 +63,11 @@ public final class LogBroker implements RunningServer {
             group.shutdownGracefully(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
             throw e;
         }
+        // Before the loop serves anybody.
         if (leadership == null) {
-            // Before the loop serves anybody.
             topics.replicateTo(followers);
+        } else {
+            leadership.has(topics);
         }
         LogBroker broker;
         try {
@@ -93,7 +95,7 @@ public final class LogBroker implements RunningServer {
 
     private void begin() {
         if (leadership != null) {
-            leadership.start(topics);
+            leadership.start();
         } else {
             followers.forEach(Follower::start);
         }

@@ -5,6 +5,7 @@ import io.github.nettyucx.examples.Explanation;
 import io.github.nettyucx.examples.log.protocol.AccessMode;
 import io.github.nettyucx.examples.log.protocol.ErrorCode;
 import io.github.nettyucx.examples.log.protocol.Message;
+import io.github.nettyucx.examples.log.protocol.Message.Denied;
 import io.github.nettyucx.examples.log.protocol.Message.Done;
 import io.github.nettyucx.examples.log.protocol.Message.Granted;
 import io.github.nettyucx.examples.log.protocol.Message.Located;
@@ -224,7 +225,7 @@ final class Partition implements Inbound.Commits {
             members.forEach(member -> member.fail(request, ErrorCode.NO_MEMORY, text));
         } else {
             watermark.when(log.nextOffset(),
-                    () -> members.forEach(member -> member.fail(request, ErrorCode.NO_MEMORY, text)));
+                    () -> members.forEach(member -> member.send(new Denied(number, ErrorCode.NO_MEMORY, text))));
         }
     }
 
@@ -373,7 +374,7 @@ final class Partition implements Inbound.Commits {
         commits.fail(failure);
         if (inbound != null) {
             byMemory.remove(inbound.memory);
-            inbound.members().forEach(member -> member.fail(Message.UNASKED, ErrorCode.STORAGE, failure));
+            inbound.members().forEach(member -> member.send(new Denied(number, ErrorCode.STORAGE, failure)));
             inbound.end().forEach(this::refuse);
             inbound = null;
         }

@@ -9,7 +9,9 @@ import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
 import io.netty.util.concurrent.Promise;
 import java.io.IOException;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.IntFunction;
 
 /** Brings answers to those who have asked. For the event loop only, but where it says otherwise. */
@@ -46,10 +48,23 @@ final class ConnectionHandler extends SimpleChannelInboundHandler<Message> {
         void sealed(Message.Sealed sealed);
 
         void failed(Throwable cause);
+
+        /** There may be {@linkplain ConnectionHandler#takeRoom room} for it. */
+        default void room() {
+        }
     }
+
+    /**
+     * So many bytes of puts may be under way, of all who write to memory. Where that is not attached, a channel keeps 64 MiB of
+     * puts that have to wait for others (docs/one-sided.md), and refuses what is beyond. This leaves it some room.
+     */
+    static final long MAX_BYTES_UNDER_WAY = 48L << 20;
 
     private final IntObjectMap<Waiting> waiting = new IntObjectHashMap<>();
     private final IntObjectMap<MemoryUser> users = new IntObjectHashMap<>();
+    /** Those for whom there was no room, in the order in which they found that. */
+    private final Set<MemoryUser> waitingForRoom = new LinkedHashSet<>();
+    private long bytesUnderWay;
     private GatheredWrites writes;
     private int lastRequest = Message.UNASKED;
     /** Why there is nothing more to be had; {@code null} as long as there is. */
@@ -130,6 +145,30 @@ final class ConnectionHandler extends SimpleChannelInboundHandler<Message> {
         }
     }
 
+    /**
+     * Before a put of so many bytes.
+     *
+     * @return whether there is room for it, which it has now; otherwise the user is told when there may be
+     */
+    boolean takeRoom(MemoryUser user, long bytes) {
+        if (bytesUnderWay > 0 && bytesUnderWay + bytes > MAX_BYTES_UNDER_WAY) {
+            waitingForRoom.add(user);
+            return false;
+        }
+        bytesUnderWay += bytes;
+        return true;
+    }
+
+    /** Puts are not under way any more. */
+    void giveRoom(long bytes) {
+        bytesUnderWay -= bytes;
+        if (bytes > 0 && !waitingForRoom.isEmpty()) {
+            var all = List.copyOf(waitingForRoom);
+            waitingForRoom.clear();
+            all.forEach(MemoryUser::room);
+        }
+    }
+
     // ------------------------------------------------------------------------------------------- what comes
 
     @Override
@@ -145,6 +184,12 @@ final class ConnectionHandler extends SimpleChannelInboundHandler<Message> {
                 var user = users.get(sealed.partition());
                 if (user != null) {
                     user.sealed(sealed);
+                }
+            }
+            case Message.Denied denied -> {
+                var user = users.get(denied.partition());
+                if (user != null) {
+                    user.failed(new BrokerException(denied.code(), denied.text()));
                 }
             }
             case Message.PartlyProduced partly -> {

@@ -244,7 +244,8 @@ public final class LogConnection implements AutoCloseable {
             }
             try {
                 promise.trySuccess(mapping.apply(answered.getNow()));
-            } catch (Exception e) {
+            } catch (Throwable e) {
+                // Also for want of memory: nobody else tells whoever waits.
                 promise.tryFailure(e);
             }
         }));

@@ -107,8 +107,15 @@ public final class MemoryConsumer {
         connection.openMemory(key).addListener((Future<UcxRemoteMemory> opened) -> {
             if (opened.isSuccess()) {
                 slots = opened.getNow();
-                // The second half is for those that are looked at again.
-                words = connection.channel().alloc().directBuffer(2 * places.size() * SlotWord.BYTES);
+                try {
+                    // The second half is for those that are looked at again.
+                    words = connection.channel().alloc().directBuffer(2 * places.size() * SlotWord.BYTES);
+                } catch (Throwable e) {
+                    // For want of memory: nobody else tells whoever waits.
+                    slots.close();
+                    promise.tryFailure(e);
+                    return;
+                }
                 promise.trySuccess(this);
             } else {
                 promise.tryFailure(opened.cause());

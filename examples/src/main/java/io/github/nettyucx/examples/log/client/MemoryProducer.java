@@ -183,9 +183,11 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
         generation = -1;
         memory = null;
         ended();
+        var bytes = 0L;
         // In their order, in front of what has not been written at all.
         for (Iterator<Batch> last = underWay.descendingIterator(); last.hasNext();) {
             var batch = last.next();
+            bytes += batch.length();
             batch.isWritten = false;
             again.addFirst(batch);
         }
@@ -193,6 +195,15 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
         recordsUnderWay = 0;
         if (state != State.ENDED) {
             state = State.OPENING;
+        }
+        connection.handler().giveRoom(bytes);
+    }
+
+    @Override
+    public final void room() {
+        if (!scheduled) {
+            scheduled = true;
+            connection.loop().execute(scheduledProgress);
         }
     }
 
@@ -301,9 +312,8 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
     private void progressSoon() {
         if (underWay.isEmpty()) {
             progress(true);
-        } else if (!scheduled) {
-            scheduled = true;
-            connection.loop().execute(scheduledProgress);
+        } else {
+            room();
         }
     }
 
@@ -318,6 +328,10 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
             var batch = again.isEmpty() ? queue.take(all) : again.pollFirst();
             if (batch == null) {
                 break;
+            }
+            if (!connection.handler().takeRoom(this, batch.length())) {
+                again.addFirst(batch);
+                return;
             }
             underWay.addLast(batch);
             recordsUnderWay += batch.size();
@@ -364,6 +378,7 @@ abstract class MemoryProducer implements Producer, ConnectionHandler.MemoryUser,
         var wasUnderWay = underWay.remove(batch);
         if (wasUnderWay) {
             recordsUnderWay -= batch.size();
+            connection.handler().giveRoom(batch.length());
         }
         var removed = wasUnderWay || again.remove(batch);
         if (removed) {

@@ -84,9 +84,12 @@ final class MessageProducer implements Producer {
     public void close() throws InterruptedException {
         Promise<Void> promise = connection.newPromise();
         connection.run(promise, () -> {
-            idle = promise;
             if (underWay == 0) {
                 promise.trySuccess(null);
+            } else if (idle == null) {
+                idle = promise;
+            } else {
+                idle.addListener(ended -> promise.trySuccess(null));
             }
         });
         promise.await();

@@ -146,6 +146,9 @@ public sealed interface Message {
 
     record Failed(int request, ErrorCode code, String text) implements Answer { }
 
+    /** Unasked: whoever writes to that partition's memory has it no more, and gets no other. The connection goes on. */
+    record Denied(int partition, ErrorCode code, String text) implements Message { }
+
     /** Unasked: what has not been acknowledged of that generation never will be. */
     record Sealed(int partition, int generation, SealReason reason) implements Message { }
 }

@@ -5,6 +5,7 @@ import io.github.nettyucx.examples.log.protocol.Message.Access;
 import io.github.nettyucx.examples.log.protocol.Message.Adopt;
 import io.github.nettyucx.examples.log.protocol.Message.Adopted;
 import io.github.nettyucx.examples.log.protocol.Message.AskStatistics;
+import io.github.nettyucx.examples.log.protocol.Message.Denied;
 import io.github.nettyucx.examples.log.protocol.Message.Done;
 import io.github.nettyucx.examples.log.protocol.Message.Failed;
 import io.github.nettyucx.examples.log.protocol.Message.Fetch;
@@ -100,6 +101,7 @@ public final class MessageCodec extends MessageToMessageCodec<ByteBuf, Message> 
             case Leader m -> writeText(head.writeByte(23).writeInt(m.request()).writeLong(m.epoch()), m.address());
             case Released m -> head.writeByte(25).writeInt(m.partition()).writeInt(m.generation());
             case Adopted m -> head.writeByte(24).writeInt(m.request()).writeLong(m.next());
+            case Denied m -> writeText(head.writeByte(27).writeInt(m.partition()).writeByte(m.code().ordinal()), m.text());
             case PartlyProduced m -> head.writeByte(26).writeInt(m.request()).writeLong(m.offset()).writeInt(m.length());
         }
         head.setInt(0, head.readableBytes() - LENGTH_BYTES + body.readableBytes());
@@ -147,6 +149,7 @@ public final class MessageCodec extends MessageToMessageCodec<ByteBuf, Message> 
             case 16 -> new Slots(in.readInt(), readBytes(in));
             case 17 -> new Statistics(in.readInt(), in.readLong(), in.readLong(), in.readLong(), in.readLong(),
                     in.readInt());
+            case 27 -> new Denied(in.readInt(), constant(ErrorCode.values(), in), readText(in));
             case 18 -> new Failed(in.readInt(), constant(ErrorCode.values(), in), readText(in));
             case 19 -> new Sealed(in.readInt(), in.readInt(), constant(SealReason.values(), in));
             case 20 -> new FindLeader(in.readInt());

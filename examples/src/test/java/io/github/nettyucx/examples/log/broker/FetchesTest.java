@@ -92,6 +92,32 @@ class FetchesTest {
     }
 
     @Test
+    void ofOneConnectionNotMoreWaitThanThereIsMemoryFor() throws Exception {
+        var loop = new DefaultEventExecutor();
+        try (var log = PartitionLog.open(directory, CAPACITY, Durability.PAGE_CACHE)) {
+            var fetches = new Fetches(log, new Watermark(0), loop);
+            var greedy = new Reader();
+            var other = new Reader();
+            loop.submit(() -> {
+                for (var request = 1; request <= Fetches.MOST_WAITING + 2; request++) {
+                    fetches.fetch(greedy, new Message.Fetch(request, 0, 0, CAPACITY, 60_000));
+                }
+                fetches.fetch(other, new Message.Fetch(1, 0, 0, CAPACITY, 60_000));
+                return null;
+            }).get();
+            assertEquals(2, greedy.told.size());
+            for (var told : greedy.told) {
+                assertEquals(0, assertInstanceOf(Message.Fetched.class, told).records().readableBytes());
+            }
+            assertEquals(0, other.told.size());
+            loop.submit(() -> fetches.forget(greedy)).get();
+            loop.submit(() -> fetches.forget(other)).get();
+        } finally {
+            loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+        }
+    }
+
+    @Test
     void whoCannotBeAnsweredIsNotTheMatterOfOthers() throws Exception {
         var loop = new DefaultEventExecutor();
         try (var log = PartitionLog.open(directory, CAPACITY, Durability.PAGE_CACHE)) {

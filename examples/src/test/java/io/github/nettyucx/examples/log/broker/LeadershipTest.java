@@ -84,6 +84,7 @@ class LeadershipTest {
             var settings = BrokerSettings.in(directory).withCluster(new ClusterSettings("test", node, List.of(node)));
             leadership = new Leadership(settings, TransportKind.NIO, loop);
             topics = Topics.open(settings, leadership, loop);
+            leadership.has(topics);
         }
 
         @Override
@@ -102,7 +103,7 @@ class LeadershipTest {
             var loop = broker.loop;
             var leadership = broker.leadership;
             var topics = broker.topics;
-            leadership.start(topics);
+            leadership.start();
             await(loop, "it does not lead", leadership::isLeading);
             var before = leadership.epoch();
             var obstacle = Files.createFile(directory.resolve("late"));
@@ -137,7 +138,7 @@ class LeadershipTest {
                     topics.partitions().add(null);
                 }
             };
-            leadership.start(topics);
+            leadership.start();
             await(loop, "it has not begun", () -> failed[0]);
             await(loop, "nothing has failed", () -> leadership.permits(Set.of()) && !leadership.isLeading());
             loop.submit(() -> topics.partitions().removeLast()).get(SECONDS, TimeUnit.SECONDS);

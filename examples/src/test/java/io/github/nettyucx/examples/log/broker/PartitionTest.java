@@ -280,10 +280,11 @@ class PartitionTest implements Peer {
             // The next segment needs memory of its own.
             shareAndFill(partition, other);
             assertEquals(List.of(1), granted(sent));
-            assertEquals(ErrorCode.NO_MEMORY, fault(sent.getLast(), Message.UNASKED));
+            assertEquals(ErrorCode.NO_MEMORY, assertInstanceOf(Message.Denied.class, sent.getLast()).code());
             assertInstanceOf(Message.Sealed.class, sent.get(sent.size() - 2));
             assertEquals(List.of(1), granted(other.sent));
-            assertEquals(ErrorCode.NO_MEMORY, fault(other.sent.get(other.sent.size() - 2), Message.UNASKED));
+            var denied = assertInstanceOf(Message.Denied.class, other.sent.get(other.sent.size() - 2));
+            assertEquals(ErrorCode.NO_MEMORY, denied.code());
             assertEquals(new Message.Produced(3, 1), other.sent.getLast());
             partition.gone(other);
             for (var mode : AccessMode.values()) {

@@ -118,6 +118,10 @@ final class BrokerProcess implements AutoCloseable {
         return true;
     }
 
+    boolean isAlive() throws Exception {
+        return !process.endsWithin(0);
+    }
+
     void resume() throws Exception {
         signal("CONT");
     }

@@ -44,11 +44,11 @@ class ClosedConnectionTest {
     private Path directory;
 
     private static void assertRefused(Future<?> future) throws Exception {
-        assertTrue(future.await(5, TimeUnit.SECONDS), "nothing came of it");
+        assertTrue(future.await(15, TimeUnit.SECONDS), "nothing came of it");
         assertEquals(CLOSED, assertInstanceOf(IOException.class, future.cause()).getMessage());
         var told = new CountDownLatch(1);
         future.addListener(_ -> told.countDown());
-        assertTrue(told.await(5, TimeUnit.SECONDS), "who listens is not told");
+        assertTrue(told.await(15, TimeUnit.SECONDS), "who listens is not told");
     }
 
     private static void assertRefused(Producer producer) throws Exception {

@@ -28,6 +28,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -72,6 +73,27 @@ class LogElectionTest {
     void start() throws Exception {
         cluster = new ClusterProcesses(root, new SplittableRandom(System.nanoTime()), "--patience", "3");
         leader = cluster.connect();
+    }
+
+    /** A test that fails is no reason for the next one to fail. */
+    @AfterEach
+    void clear() throws Exception {
+        for (var i = 0; i < ClusterProcesses.BROKERS; i++) {
+            if (cluster.broker(i).isAlive()) {
+                cluster.broker(i).resume();
+            }
+            for (var topic : List.of(TOPIC, LATE)) {
+                // A broker has a file of that name, for a moment.
+                if (Files.isDirectory(obstacle(i, topic))) {
+                    Files.delete(obstacle(i, topic));
+                }
+            }
+        }
+    }
+
+    /** Where a directory keeps a broker from writing the file of that name. */
+    private Path obstacle(int broker, String topic) {
+        return cluster.directory(broker).resolve(topic).resolve("0").resolve("epochs.new");
     }
 
     @AfterAll
@@ -145,6 +167,11 @@ class LogElectionTest {
         return leader.get();
     }
 
+    /** With whoever leads. That another one does is for the machine to decide. */
+    private void onLeader(ClusterProcesses.Action action) throws Exception {
+        ClusterProcesses.withLeader(leader, action);
+    }
+
     private void produce(LogConnection connection, int count) throws Exception {
         var producer = await(connection.memoryProducer(await(connection.openTopic(TOPIC, 1)), AccessMode.SHARED));
         var id = ++lastId;
@@ -203,14 +230,10 @@ class LogElectionTest {
     void aFollowerThatDoesNotAnswerIsNotSaidToBeInSync() throws Exception {
         var connection = leader.get();
         var stopped = (cluster.number(leader.address()) + 1) % ClusterProcesses.BROKERS;
-        int found;
         cluster.broker(stopped).pause();
-        try {
-            await(connection.openTopic(TOPIC, 1));
-            found = await(connection.statistics()).followersInSync();
-        } finally {
-            cluster.broker(stopped).resume();
-        }
+        await(connection.openTopic(TOPIC, 1));
+        var found = await(connection.statistics()).followersInSync();
+        cluster.broker(stopped).resume();
         assertTrue(found < 2, () -> found + " followers are in sync, and one of two is stopped");
         cluster.awaitInSync(connection, 2);
     }
@@ -273,16 +296,20 @@ class LogElectionTest {
             assertFalse(one.isSuccess(), "acknowledged without a follower");
         }
 
-        connection = leader.get();
+        leader.get();
         assertNotEquals(old, cluster.number(leader.address()));
         assertTrue(leader.epoch() > epoch, leader.epoch() + " after " + epoch);
-        verify(connection);
-        produce(connection, SOME);
+        onLeader(next -> {
+            verify(next);
+            produce(next, SOME);
+        });
         cluster.start(old);
         cluster.awaitErrors(" are not the leader's, and are cut off", old);
-        cluster.awaitInSync(connection, 2);
-        produce(connection, SOME);
-        verify(connection);
+        onLeader(next -> {
+            cluster.awaitInSync(next, 2);
+            produce(next, SOME);
+            verify(next);
+        });
     }
 
     @Test
@@ -317,16 +344,18 @@ class LogElectionTest {
                 assertTrue(one.await(ClusterProcesses.PATIENCE.toSeconds(), TimeUnit.SECONDS), "nothing came of it");
                 assertFalse(one.isSuccess(), () -> "acknowledged as record " + one.getNow() + " of epoch " + epoch);
             }
-            cluster.awaitInSync(chosen, 2);
+            ClusterProcesses.withLeader(second, next -> cluster.awaitInSync(next, 2));
             System.out.println(acknowledged.size() - count + " records from before the stop were acknowledged after it");
-            var records = verify(chosen);
-            assertFalse(records.stream().anyMatch(record -> ByteBuffer.wrap(record.payload()).getInt() == 2_000),
-                    "a record that came to the old leader is there");
-            produce(chosen, SOME);
+            ClusterProcesses.withLeader(second, next -> {
+                var records = verify(next);
+                assertFalse(records.stream().anyMatch(record -> ByteBuffer.wrap(record.payload()).getInt() == 2_000),
+                        "a record that came to the old leader is there");
+                produce(next, SOME);
+            });
             assertFalse(connection.isOpen());
         }
         // The way of a client that has only this connection.
-        verify(leader.get());
+        onLeader(this::verify);
         assertTrue(leader.epoch() > epoch);
     }
 
@@ -356,16 +385,20 @@ class LogElectionTest {
             }
         }
         cluster.start(old);
-        connection = leader.get();
+        leader.get();
         assertEquals(old, cluster.number(leader.address()));
         assertTrue(leader.epoch() > epoch, leader.epoch() + " after " + epoch);
-        verify(connection);
-        cluster.awaitInSync(connection, 1);
+        onLeader(next -> {
+            verify(next);
+            cluster.awaitInSync(next, 1);
+        });
         cluster.kill(first);
         cluster.start(first);
-        cluster.awaitInSync(connection, 2);
-        produce(connection, SOME);
-        verify(connection);
+        onLeader(next -> {
+            cluster.awaitInSync(next, 2);
+            produce(next, SOME);
+            verify(next);
+        });
     }
 
     /** Streams of Raft to brokers that take nothing end when those do. */
@@ -398,7 +431,7 @@ class LogElectionTest {
         var epoch = leader.epoch();
         var broken = (cluster.number(leader.address()) + 1) % ClusterProcesses.BROKERS;
         // In the place of a file.
-        var obstacle = Files.createDirectory(cluster.directory(broken).resolve(TOPIC).resolve("0").resolve("epochs.new"));
+        var obstacle = Files.createDirectory(obstacle(broken, TOPIC));
         var begin = System.nanoTime();
         var before = leader.get();
         cluster.leadRaft(broken);
@@ -432,7 +465,7 @@ class LogElectionTest {
         var connection = settled();
         var broken = cluster.number(leader.address());
         var epoch = leader.epoch();
-        var obstacle = Files.createDirectories(cluster.directory(broken).resolve(LATE).resolve("0").resolve("epochs.new"));
+        var obstacle = Files.createDirectories(obstacle(broken, LATE));
         awaitRefusal(ErrorCode.STORAGE, connection.openTopic(LATE, 1));
         var begin = System.nanoTime();
         while (connection.isOpen()) {

@@ -14,6 +14,9 @@ import io.github.nettyucx.examples.log.protocol.ErrorCode;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.util.concurrent.Promise;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -49,6 +52,42 @@ class MessageProducerTest {
             }
             producer.close();
             assertTrue(connection.isOpen());
+        }
+    }
+
+    @Test
+    void eachThreadThatClosesItIsToldOfTheEnd() throws Exception {
+        try (var log = new LogFixture(TransportKind.NIO, BrokerSettings.in(directory))) {
+            var connection = log.connect();
+            var producer = connection.messageProducer(await(connection.openTopic("orders", 1)));
+            var closing = new CountDownLatch(1);
+            connection.execute(() -> {
+                try {
+                    closing.await();
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+                producer.send(encoded(payload(1, 0, 10)), (id, offset, cause) -> { }, 0);
+            });
+            var threads = new ArrayList<Thread>();
+            for (var i = 0; i < 2; i++) {
+                threads.add(Thread.ofPlatform().start(() -> {
+                    try {
+                        producer.close();
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                }));
+            }
+            for (var thread : threads) {
+                while (thread.getState() != Thread.State.WAITING) {
+                    Thread.onSpinWait();
+                }
+            }
+            closing.countDown();
+            for (var thread : threads) {
+                assertTrue(thread.join(Duration.ofSeconds(30)), "it is not told");
+            }
         }
     }
 

@@ -51,6 +51,10 @@ class StorageFailureTest {
                 assertTrue(refused.getMessage().contains("restart the broker"), refused.getMessage());
                 var again = producer.send(encoded(payload(1, 2, 100)));
                 assertTrue(again.await(LogFixture.SECONDS, TimeUnit.SECONDS) && !again.isSuccess(), way);
+                // For others it is as it was.
+                assertEquals(1, await(connection.messageConsumer(partition, 0).poll(0)).size());
+                assertEquals(0, await(connection.messageConsumer(partition + 1, 0).poll(0)).size());
+                assertTrue(connection.isOpen());
             }
             broker.close();
             assertTrue(broker.endsWithin(TimeUnit.SECONDS.toMillis(LogFixture.SECONDS)));
