@@ -82,8 +82,9 @@ final class Connecting {
     }
 
     /** The accepted socket cannot be used. The channel goes on to be registered, and then it is as after a failed opening. */
-    void acceptedInVain() {
+    void acceptedInVain(InetSocketAddress remote, IOException cause) {
         giveUp();
+        channel.connectionMetrics().failed(HandshakeFailure.LOCAL_FAILURE, remote, cause);
         channel.become(ChannelState.CONNECTING);
         channel.eventLoop().execute(this::closeUnopened);
     }
@@ -165,6 +166,7 @@ final class Connecting {
     void openedInVain(Lane lane, Throwable cause) {
         if (channel.connection() == null) {
             lane.close(false);
+            channel.connectionMetrics().failed(HandshakeFailure.LOCAL_FAILURE, channel.remote, cause);
         }
         channel.faulted(cause);
     }

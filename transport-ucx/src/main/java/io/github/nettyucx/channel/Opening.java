@@ -394,8 +394,8 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
     final void cancel() {
         close();
         ClosedChannelException cause = new ClosedChannelException();
-        cancelled(cause);
         channel.connectionMetrics().failed(HandshakeFailure.CANCELLED, remote(), cause);
+        cancelled(cause);
     }
 
     abstract void cancelled(ClosedChannelException cause);

@@ -98,7 +98,10 @@ public final class UcxMetrics {
         return sum.worker.get(WorkerCounter.PROGRESS_CALLS_WITH_WORK);
     }
 
-    /** How often a loop has gone to sleep because there was nothing to do. */
+    /**
+     * How often a loop has gone to sleep: there was nothing to do, or UCX has for long had something to do that comes to
+     * nothing, and the loop sleeps for some milliseconds.
+     */
     public long parks() {
         return sum.waits.get(Wait.PARKS);
     }

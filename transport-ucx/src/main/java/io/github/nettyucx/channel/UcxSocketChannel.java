@@ -146,7 +146,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
                 // The client has gone, perhaps. A failed registration would be logged with a stack trace, for each client
                 // that somebody chooses to send.
                 logger.debug("Failed to accept a connection from {}", remote, e);
-                connecting.acceptedInVain();
+                connecting.acceptedInVain(remote, e);
             } catch (Throwable t) {
                 connecting.giveUp();
                 // A channel whose registration fails is closed, but never deregistered.

@@ -72,7 +72,10 @@ public final class UcxTraffic {
         return traffic.get(TrafficCounter.RECEIVES_DEFERRED);
     }
 
-    /** Those of {@link #messagesSent()} that were copied together from the application's buffers. */
+    /**
+     * Those of {@link #messagesSent()} that were copied together from the application's buffers; over a link also those of
+     * one buffer that had to be copied.
+     */
     public long messagesGathered() {
         return traffic.get(TrafficCounter.MESSAGES_GATHERED);
     }

@@ -40,7 +40,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 /** A client that is told, or finds out, whether the server takes this transport. */
 class ConnectModeTest {
 
-    /** Half of the time to connect in is for an answer. */
     /** An answer may take three seconds. */
     private static final int LATER_THAN_AN_ANSWER_MILLIS = 3500;
     private static final int MILLIS = (int) TimeUnit.SECONDS.toMillis(15);

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -235,6 +236,13 @@ class MetricsTest {
             cancelled.cancel(false);
             Peers.await(cancelled.channel().closeFuture());
             awaitCount(1, () -> client().handshakesFailed(HandshakeFailure.CANCELLED));
+            ChannelFuture closed = peers.client(new Inbox()).connect(port);
+            silent.accept();
+            silent.hear(HandshakeBytes.HELLO_LENGTH);
+            CompletableFuture<Long> whenTold = new CompletableFuture<>();
+            closed.addListener(done -> whenTold.complete(client().handshakesFailed(HandshakeFailure.CANCELLED)));
+            Peers.await(closed.channel().close());
+            assertEquals(2, whenTold.get(15, TimeUnit.SECONDS));
         }
         try (RawPeer other = new RawPeer()) {
             ChannelFuture connect = peers.client(new Inbox()).connect(other.listen());
@@ -243,7 +251,7 @@ class MetricsTest {
             other.until(connect::isDone, "the connect does not end");
             assertEquals(1, client().handshakesFailed(HandshakeFailure.OTHER_PROGRAM));
         }
-        assertEquals(4, client().handshakesFailed());
+        assertEquals(5, client().handshakesFailed());
         assertEquals(0, client().traffic().connectionsOpened());
         awaitCount(0, () -> client().endpoints());
     }

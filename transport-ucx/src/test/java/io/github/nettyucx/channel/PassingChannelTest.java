@@ -11,6 +11,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
@@ -191,6 +192,29 @@ class PassingChannelTest {
         assertTrue(channel.isOver());
         assertEquals("none", channel.lane());
         assertNoConnection(HandshakeFailure.CLOSED_BY_PEER);
+    }
+
+    /** Its loop cannot have what it needs, as when there is no descriptor left for it. */
+    @Test
+    void soIsWhoCannotBeServed() throws Exception {
+        Life child = new Life();
+        EventLoopGroup children = TestLoops.newGroup(1);
+        try {
+            EventLoop loop = TestLoops.first(children);
+            Peers.await(loop.submit(() -> {
+                TestLoops.driver(loop).destroy(0);
+                return null;
+            }));
+            comeAndGo(peers.listen(new ServerBootstrap().group(peers.serverGroup, children)
+                    .channel(UcxServerSocketChannel.class).childHandler(child)));
+            child.awaitEnd();
+            assertEquals(WHOLE_LIFE, child.events);
+            UcxMetrics metrics = TestLoops.driver(loop).metrics();
+            assertEquals(1, metrics.handshakesFailed(HandshakeFailure.LOCAL_FAILURE));
+            assertEquals(1, metrics.handshakesFailed());
+        } finally {
+            Peers.await(children.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS));
+        }
     }
 
     @Test

@@ -73,6 +73,18 @@ class ReliabilityPageTest {
     }
 
     @Test
+    void saysHowSoonWhoIsGivenToAnEndedLoopIsTold() throws IOException {
+        assertSays("the channel is closed | %d s in the test |",
+                constant(source("EndingLoopTest"), "PROMPTLY_MILLIS") / 1000);
+    }
+
+    @Test
+    void saysHowSoonAConnectIsRefused() throws IOException {
+        assertSays("a connect fails: refused | %d s (at once, but for a busy machine) | `ConnectFailureTest` |",
+                constant(source("ConnectFailureTest"), "REFUSED_MILLIS") / 1000);
+    }
+
+    @Test
     void saysHowManyConnectionsComeAndGoAndWhatIsLeftOfThem() throws IOException {
         String test = source("ChurnTest");
         List<Long> counts = Pattern.compile("churn\\((\\d[\\d_]*), (?:true|false)\\)").matcher(test).results()

@@ -19,6 +19,8 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.util.TimeDuration;
 
 import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.ArrayList;
@@ -41,8 +43,9 @@ import java.util.function.IntPredicate;
  * or {@code measure RPC PORTS MILLIS MILLIS}, with Ratis's name of its RPC, {@code GRPC} or {@code NETTY}. Ports are those of
  * all servers, each with {@code @} and its priority if it has one. A server tells when it leads. It stands for election when it
  * has heard of no leader for MILLIS, or up to twice as long. The client writes the entries, tells who leads after PAUSE of
- * them, reads all of them back, and tells what it was told to be written and what is there. One that measures writes and reads
- * for a while that does not count, and for another that does. Knows nothing of the agent.
+ * them, waits for a line before it writes the last half of the others, reads all of them back, and tells what it was told to be
+ * written and what is there. One that measures writes and reads for a while that does not count, and for another that does.
+ * Knows nothing of the agent.
  */
 public final class RatisApplication {
 
@@ -124,13 +127,22 @@ public final class RatisApplication {
         return number > pause && number <= pause + 4 * OUTSTANDING;
     }
 
+    private static boolean hasLine() {
+        try {
+            return System.in.read() >= 0;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     private static void exercise(SupportedRpcType rpc, String ports, int entries, int pause) throws Exception {
         try (RaftClient client = RaftClient.newBuilder().setProperties(properties(rpc)).setRaftGroup(group(ports)).build()) {
             BitSet acknowledged = new BitSet(entries);
             List<RaftPeerId> leaders = new ArrayList<>();
             LongAccumulator slowest = new LongAccumulator(Math::max, 0);
             LongAccumulator slowestElsewhere = new LongAccumulator(Math::max, 0);
-            long longest = each("writes", 0, number -> number < entries, number -> client.async().send(Message.valueOf(entry(number))),
+            int allowed = (pause + entries) / 2;
+            long longest = each("writes", 0, number -> number < entries && (number != allowed || hasLine()), number -> client.async().send(Message.valueOf(entry(number))),
                     (number, reply, millis) -> {
                         acknowledged.set(number);
                         slowest.accumulate(millis);
