@@ -129,6 +129,19 @@ class HalfCloseTest {
         assertEquals(List.of(), inbox.exceptions());
     }
 
+    /** With Netty's own transports the channel stays open until a write fails, and is told the end of its input. */
+    @OnEachLane
+    void aResetIsTheChannelsEndAlsoWhereHalfClosureIsAllowed() throws Exception {
+        Events child = new Events("inactive");
+        Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.ALLOW_HALF_CLOSURE, true));
+        UcxSocketChannel client = peers.connect(server, new Inbox());
+        child.active.get(SECONDS, TimeUnit.SECONDS);
+        client.config().setSoLinger(0);
+        Peers.await(client.close());
+        assertEquals(List.of("java.net.SocketException: Connection reset by peer", "inactive"), child.await());
+        assertFalse(child.active.get().isOpen());
+    }
+
     @OnEachLane
     void thePeersEndIsTheChannelsWhereHalfClosureIsNotAllowed() throws Exception {
         Events child = new Events("inactive");
