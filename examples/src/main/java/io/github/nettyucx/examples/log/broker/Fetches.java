@@ -33,7 +33,7 @@ final class Fetches {
         }
     }
 
-    /** So many of one connection wait at most: each is answered by as much memory as it asks for. */
+    /** So many of one connection wait at most, and others are answered at once: each takes as much memory as it asks for. */
     static final int MOST_WAITING = 16;
 
     private final PartitionLog log;

@@ -82,8 +82,8 @@ final class Leadership implements CommitRule {
         cluster = settings.cluster();
     }
 
-    /** What this broker has. Before the event loop serves anybody: a leader may come as soon as it does. */
-    void has(Topics opened) {
+    /** Tells it what this broker has. Before the event loop serves anybody: a leader may come as soon as it does. */
+    void serve(Topics opened) {
         topics = opened;
         // After a start Raft may know less for a while, and an earlier leader must not be followed meanwhile: what it does
         // not have would be cut off.

@@ -67,7 +67,7 @@ public final class LogBroker implements RunningServer {
         if (leadership == null) {
             topics.replicateTo(followers);
         } else {
-            leadership.has(topics);
+            leadership.serve(topics);
         }
         LogBroker broker;
         try {

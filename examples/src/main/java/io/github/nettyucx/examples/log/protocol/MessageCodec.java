@@ -101,8 +101,8 @@ public final class MessageCodec extends MessageToMessageCodec<ByteBuf, Message> 
             case Leader m -> writeText(head.writeByte(23).writeInt(m.request()).writeLong(m.epoch()), m.address());
             case Released m -> head.writeByte(25).writeInt(m.partition()).writeInt(m.generation());
             case Adopted m -> head.writeByte(24).writeInt(m.request()).writeLong(m.next());
-            case Denied m -> writeText(head.writeByte(27).writeInt(m.partition()).writeByte(m.code().ordinal()), m.text());
             case PartlyProduced m -> head.writeByte(26).writeInt(m.request()).writeLong(m.offset()).writeInt(m.length());
+            case Denied m -> writeText(head.writeByte(27).writeInt(m.partition()).writeByte(m.code().ordinal()), m.text());
         }
         head.setInt(0, head.readableBytes() - LENGTH_BYTES + body.readableBytes());
         out.add(head);
@@ -149,7 +149,6 @@ public final class MessageCodec extends MessageToMessageCodec<ByteBuf, Message> 
             case 16 -> new Slots(in.readInt(), readBytes(in));
             case 17 -> new Statistics(in.readInt(), in.readLong(), in.readLong(), in.readLong(), in.readLong(),
                     in.readInt());
-            case 27 -> new Denied(in.readInt(), constant(ErrorCode.values(), in), readText(in));
             case 18 -> new Failed(in.readInt(), constant(ErrorCode.values(), in), readText(in));
             case 19 -> new Sealed(in.readInt(), in.readInt(), constant(SealReason.values(), in));
             case 20 -> new FindLeader(in.readInt());
@@ -159,6 +158,7 @@ public final class MessageCodec extends MessageToMessageCodec<ByteBuf, Message> 
             case 24 -> new Adopted(in.readInt(), in.readLong());
             case 25 -> new Released(in.readInt(), in.readInt());
             case 26 -> new PartlyProduced(in.readInt(), in.readLong(), in.readInt());
+            case 27 -> new Denied(in.readInt(), constant(ErrorCode.values(), in), readText(in));
             default -> throw new CorruptedFrameException("a message is of kind " + kind
                     + " (expected: 1 to 26): it is not the log's protocol, or another version");
         };

@@ -84,7 +84,7 @@ class LeadershipTest {
             var settings = BrokerSettings.in(directory).withCluster(new ClusterSettings("test", node, List.of(node)));
             leadership = new Leadership(settings, TransportKind.NIO, loop);
             topics = Topics.open(settings, leadership, loop);
-            leadership.has(topics);
+            leadership.serve(topics);
         }
 
         @Override
