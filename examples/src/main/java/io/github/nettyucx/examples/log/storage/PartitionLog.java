@@ -51,6 +51,7 @@ public final class PartitionLog implements AutoCloseable {
 
     private void recover() throws IOException {
         Files.deleteIfExists(next.file());
+        Files.deleteIfExists(directory.resolve(SegmentFile.CUT));
         List<Path> paths;
         try (var files = Files.list(directory)) {
             paths = files.filter(path -> path.getFileName().toString().endsWith(SegmentFile.SUFFIX)).sorted().toList();

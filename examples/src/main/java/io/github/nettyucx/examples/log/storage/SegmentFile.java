@@ -20,17 +20,19 @@ import java.util.Locale;
  */
 public final class SegmentFile implements AutoCloseable {
     static final String SUFFIX = ".log";
+    /** Of what is left of a file that is being cut, until it takes its place. A process that is killed may leave it. */
+    static final String CUT = "cut";
 
     /** What can be done with it. */
     public enum State { ACTIVE, SEALED, CLOSED }
 
     private final Path path;
-    private final FileChannel channel;
     private final long baseOffset;
     private final int capacity;
     private final SparseIndex index = new SparseIndex();
     /** To look for a record; {@code null} until one was looked for. */
     private ByteBuffer headers;
+    private FileChannel channel;
     private State state;
     private int size;
     private int count;
@@ -180,15 +182,42 @@ public final class SegmentFile implements AutoCloseable {
         state = State.SEALED;
     }
 
-    /** Cuts off the records from an offset on. The file has to be sealed; nobody may have it mapped who reads there. */
+    /**
+     * Cuts off the records from an offset on. The file has to be sealed. What is left is another file, which takes its place:
+     * whoever has the file mapped keeps it as it was, where a read behind the end of one that is cut ends the process.
+     */
     void cut(long offset, Durability durability) throws IOException {
         require(State.SEALED);
         var end = position(offset);
-        channel.truncate(end);
-        size = end;
-        count = (int) (offset - baseOffset);
-        index.cut(count);
-        durability.persist(channel);
+        var directory = path.getParent();
+        var shorter = directory.resolve(CUT);
+        var left = FileChannel.open(shorter, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
+                StandardOpenOption.READ, StandardOpenOption.WRITE);
+        try {
+            for (var at = 0L; at < end;) {
+                var copied = channel.transferTo(at, end - at, left);
+                if (copied == 0) {
+                    throw endsEarly(at);
+                }
+                at += copied;
+            }
+            durability.persist(left);
+            Files.move(shorter, path, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException e) {
+            try (left) {
+                Files.deleteIfExists(shorter);
+            } catch (IOException second) {
+                e.addSuppressed(second);
+            }
+            throw e;
+        }
+        try (var whole = channel) {
+            channel = left;
+            size = end;
+            count = (int) (offset - baseOffset);
+            index.cut(count);
+            durability.persist(directory);
+        }
     }
 
     /**
@@ -259,11 +288,15 @@ public final class SegmentFile implements AutoCloseable {
         for (var at = (long) position; target.hasRemaining();) {
             var read = channel.read(target, at);
             if (read < 0) {
-                throw new LogException(path + " ends at byte " + at + ", though " + size + " bytes have been written. "
-                        + "Something else has cut it.");
+                throw endsEarly(at);
             }
             at += read;
         }
+    }
+
+    private LogException endsEarly(long at) {
+        return new LogException(path + " ends at byte " + at + ", though " + size + " bytes have been written. "
+                + "Something else has cut it.");
     }
 
     /** The whole of a sealed file, for as long as somebody has it. */

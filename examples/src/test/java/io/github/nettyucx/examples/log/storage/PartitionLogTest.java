@@ -3,6 +3,7 @@ package io.github.nettyucx.examples.log.storage;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -240,6 +241,52 @@ class PartitionLogTest {
         }
     }
 
+    /** In a file that is cut while it is mapped, pages that are behind the new end are no memory any more. */
+    @Test
+    void whoeverHasASegmentMappedKeepsWhatWasCutOff() throws Exception {
+        try (var log = PartitionLog.open(directory, 1 << 20, Durability.DISK)) {
+            for (var i = 0; i < 3; i++) {
+                log.append(ByteBuffer.wrap(record(payload(i, 100_000))));
+            }
+            log.roll();
+            var mapped = log.segments().getFirst().map();
+            log.truncate(1);
+            assertEquals(1, log.nextOffset());
+            var last = new byte[100_000];
+            mapped.get(mapped.limit() - last.length, last);
+            assertArrayEquals(payload(2, 100_000), last);
+            assertContents(List.of(payload(0, 100_000)), log);
+        }
+        try (var log = PartitionLog.open(directory, 1 << 20, Durability.DISK)) {
+            assertContents(List.of(payload(0, 100_000)), log);
+        }
+    }
+
+    @Test
+    void ofACutThatFailsNothingIsLeft() throws Exception {
+        try (var log = open()) {
+            for (var i = 0; i < 3; i++) {
+                log.append(ByteBuffer.wrap(record(payload(i, 10))));
+            }
+            log.roll();
+            var obstacle = Files.createDirectory(directory.resolve(SegmentFile.CUT));
+            assertThrows(IOException.class, () -> log.truncate(2));
+            assertEquals(3, log.nextOffset());
+            Files.delete(obstacle);
+            log.truncate(2);
+            assertContents(List.of(payload(0, 10), payload(1, 10)), log);
+            try (var files = Files.list(directory)) {
+                assertEquals(2, files.count());
+            }
+        }
+        // As a process leaves it that is killed in the middle.
+        Files.write(directory.resolve(SegmentFile.CUT), new byte[3]);
+        try (var log = open()) {
+            assertContents(List.of(payload(0, 10), payload(1, 10)), log);
+        }
+        assertFalse(Files.exists(directory.resolve(SegmentFile.CUT)));
+    }
+
     /** Each step leaves a log, so a kill between two of them does too; here a kill leaves each state of the files. */
     @Test
     void aCutThatWasNotFinishedLeavesALog() throws Exception {
@@ -315,10 +362,12 @@ class PartitionLogTest {
                 assertTrue(Thread.interrupted());
             }
             assertEquals(0, log.firstOffset());
-            assertEquals(3, log.nextOffset());
+            assertEquals(0, log.nextOffset());
+            assertEquals(0, log.room());
         }
         try (var log = open()) {
-            assertContents(List.of(payload(0, 10), payload(1, 10), payload(2, 10)), log);
+            assertContents(List.of(), log);
+            log.append(ByteBuffer.wrap(record(payload(0, 10))));
             log.truncate(0);
             assertContents(List.of(), log);
             log.append(ByteBuffer.wrap(record(payload(3, 20))));
