@@ -147,7 +147,7 @@ final class LinkOutput {
             }
             return;
         }
-        if (outbound.send(gathering.singleAddress(), length, single, length, connection.inbound().takeGrant())) {
+        if (outbound.send(gathering.singleAddress(), length, single, length, connection.inbound().takeGrantForData())) {
             single.retain();
         }
         if (outbound.isFailed()) {
@@ -161,7 +161,7 @@ final class LinkOutput {
     }
 
     private void sendCopy(Outbound outbound, SendBuffer copy, int length, int flushed) {
-        if (!outbound.send(copy.address(), length, copy, flushed, connection.inbound().takeGrant())) {
+        if (!outbound.send(copy.address(), length, copy, flushed, connection.inbound().takeGrantForData())) {
             copy.release();
         }
     }

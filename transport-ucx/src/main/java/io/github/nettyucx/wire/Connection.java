@@ -116,14 +116,14 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
                 memory.onMessage(type, Tag.value(tag), message, length);
             } else {
                 port.discard(message);
-                control(type, Tag.value(tag), length);
+                control(type, tag, length);
             }
         } catch (ProtocolException e) {
             lose(e, CloseReason.PROTOCOL_VIOLATION);
         }
     }
 
-    private void control(int type, int value, long length) throws ProtocolException {
+    private void control(int type, long tag, long length) throws ProtocolException {
         if (type < Tag.CREDIT || type > Tag.FIN_ACK) {
             throw new ProtocolException("the peer sent a message of unknown type " + type);
         }
@@ -134,10 +134,10 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         switch (type) {
             case Tag.CREDIT -> {
                 traffic.count(TrafficCounter.CREDIT_MESSAGES_RECEIVED);
-                credit(value);
+                credit(Tag.value(tag));
             }
             case Tag.FIN -> {
-                inbound.finished(value != Tag.FIN_CLOSE);
+                inbound.finished(tag);
                 settle();
                 listener.inputReady();
             }
@@ -151,9 +151,9 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
     }
 
     private void data(long tag, long message, long length) throws ProtocolException {
-        inbound.data(message, length, wanted, stash);
-        if (Tag.value(tag) != 0) {
-            credit(Tag.value(tag));
+        inbound.data(tag, message, length, wanted, stash);
+        if (Tag.grant(tag) != 0) {
+            credit(Tag.grant(tag));
         }
         // What is thrown away is granted again at once: nobody is going to read and to settle.
         grantIfDue();

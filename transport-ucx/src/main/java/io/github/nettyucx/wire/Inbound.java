@@ -58,6 +58,8 @@ public final class Inbound extends MessageRing {
     private State state = State.OPEN;
     private boolean peerReads = true;
     private int failure;
+    /** Messages that have come. */
+    private int arrived;
 
     /** Entries that are being received. */
     private int receiving;
@@ -74,7 +76,11 @@ public final class Inbound extends MessageRing {
 
     // ------------------------------------------------------------------------------------------- arrival
 
-    void data(long message, long length, boolean wanted, Allocation stash) throws ProtocolException {
+    /**
+     * @param tag of the message: UCX can lose one, where it has no memory left to receive into, and tells nobody; its bytes
+     *            would be missing in the stream
+     */
+    void data(long tag, long message, long length, boolean wanted, Allocation stash) throws ProtocolException {
         if (state == State.FAILED) {
             port.discard(message);
             return;
@@ -84,6 +90,9 @@ public final class Inbound extends MessageRing {
                 throw new ProtocolException("the peer sent data after the end of its stream");
             }
             window.spend(length);
+            if (!Tag.isNumber(tag, arrived++)) {
+                throw missing("");
+            }
             makeRoom();
         } catch (ProtocolException | OutOfMemoryError e) {
             port.discard(message);
@@ -101,6 +110,11 @@ public final class Inbound extends MessageRing {
                 receiveAhead(stash);
             }
         }
+    }
+
+    private static ProtocolException missing(String where) {
+        return new ProtocolException("messages of the peer's stream are missing" + where
+                + ": UCX loses them where a host has no shared memory left");
     }
 
     private void stash(long message, int length, Allocation allocation) {
@@ -170,11 +184,15 @@ public final class Inbound extends MessageRing {
         }
     }
 
-    void finished(boolean peerReads) throws ProtocolException {
+    /** @param tag of the peer's FIN */
+    void finished(long tag) throws ProtocolException {
         if (isFinished()) {
             throw new ProtocolException("the peer ended its stream twice");
         }
-        this.peerReads = peerReads;
+        if (!Tag.isCount(tag, arrived)) {
+            throw missing(" at its end");
+        }
+        peerReads = Tag.isHalf(tag);
         if (state == State.OPEN || state == State.DISCARDING) {
             state = State.FINISHED;
         }
@@ -328,7 +346,12 @@ public final class Inbound extends MessageRing {
 
     /** Takes all the credit that may be granted again. */
     public int takeGrant() {
-        return window.takeGrant();
+        return window.takeGrant(1);
+    }
+
+    /** Takes what of it can be granted along with bytes: the rest is for a later time. */
+    public int takeGrantForData() {
+        return window.takeGrant(Tag.GRANT_UNIT);
     }
 
     /** Whether so much credit is owed that it has to be sent even if nothing else is. */

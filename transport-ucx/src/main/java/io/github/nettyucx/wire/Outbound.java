@@ -35,6 +35,8 @@ public final class Outbound {
     private int peerChannelId;
     private int peerWindow;
     private int maxMessage;
+    /** Messages with bytes that have been sent. */
+    private int sent;
     /** Bytes, with their messages' charges, that the peer has room for. */
     private int credit;
     /** Somebody waits for credit, which has been counted. */
@@ -111,14 +113,14 @@ public final class Outbound {
      *                when it has, before that is reported
      * @param flushed added to the answer of {@link #completed()} when this message and those before it have completed,
      *                unless {@link #isIdle()} right after the call
-     * @param grant   credit to give to the peer along with it
+     * @param grant   credit to give to the peer along with it, see {@link Inbound#takeGrantForData()}
      * @return whether the reference has been taken over; otherwise UCX needs the memory no more
      */
     public boolean send(long address, int length, ReferenceCounted owner, int flushed, int grant) {
         assert length > 0 && length <= room() : length;
         credit -= length + Limits.MESSAGE_CHARGE;
         moved += length;
-        long request = port.send(address, length, Tag.of(peerChannelId, Tag.DATA, grant));
+        long request = port.send(address, length, Tag.ofData(peerChannelId, sent++, grant));
         traffic.sent(length, request);
         if (request == OK && (inFlight == 0 || flushed == 0)) {
             return false;
@@ -222,7 +224,7 @@ public final class Outbound {
     }
 
     void sendCredit(int grant) {
-        control(Tag.CREDIT, grant);
+        control(Tag.CREDIT, Tag.of(peerChannelId, Tag.CREDIT, grant));
         traffic.count(TrafficCounter.CREDIT_MESSAGES_SENT);
     }
 
@@ -232,13 +234,13 @@ public final class Outbound {
             state = State.FINISHED;
             unacknowledged = true;
             closing = readsNoMore;
-            control(Tag.FIN, readsNoMore ? Tag.FIN_CLOSE : Tag.FIN_HALF);
+            control(Tag.FIN, Tag.ofFin(peerChannelId, sent, readsNoMore));
         }
     }
 
     void sendFinAck() {
         if (canSend()) {
-            control(Tag.FIN_ACK, 0);
+            control(Tag.FIN_ACK, Tag.of(peerChannelId, Tag.FIN_ACK, 0));
         }
     }
 
@@ -246,9 +248,9 @@ public final class Outbound {
         return state == State.OPEN || state == State.FINISHED;
     }
 
-    private void control(int type, int value) {
+    private void control(int type, long tag) {
         assert controls[type] == OK : type;
-        long request = port.send(0, 0, Tag.of(peerChannelId, type, value));
+        long request = port.send(0, 0, tag);
         if (request < OK) {
             fail((int) request);
         } else if (request > OK) {

@@ -13,11 +13,11 @@ package io.github.nettyucx.wire;
  */
 public final class Tag {
 
-    /** Bytes of the stream. Value: credit granted to the receiver of this message. */
+    /** Bytes of the stream. Value: see {@link #ofData}. */
     static final int DATA = 1;
     /** No bytes. Value: credit granted. */
     static final int CREDIT = 2;
-    /** No bytes: the sender's stream ends here. Value: {@link #FIN_HALF} or {@link #FIN_CLOSE}. */
+    /** No bytes: the sender's stream ends here. Value: see {@link #ofFin}. */
     static final int FIN = 3;
     /** No bytes: every byte before the FIN lies in the receiver's memory. */
     static final int FIN_ACK = 4;
@@ -40,12 +40,52 @@ public final class Tag {
     static final int VALUE_BITS = 28;
     public static final int MAX_VALUE = (1 << VALUE_BITS) - 1;
 
+    /** {@link #DATA} grants multiples of so many bytes. */
+    static final int GRANT_UNIT = 1024;
+    private static final int NUMBER_BITS = 10;
+    private static final int MAX_NUMBER = (1 << NUMBER_BITS) - 1;
+    private static final int MAX_COUNT = MAX_VALUE >> 1;
+
     private Tag() {
     }
 
     public static long of(int channelId, int type, int value) {
         assert value >= 0 && value <= MAX_VALUE : value;
         return (long) channelId << 32 | (long) type << VALUE_BITS | value;
+    }
+
+    /**
+     * @param number how many {@link #DATA} the sender has sent on this connection before; its last bits are told
+     * @param grant  credit that is granted to the receiver of this message, a multiple of {@link #GRANT_UNIT} bytes; or 0
+     */
+    static long ofData(int channelId, int number, int grant) {
+        assert grant >= 0 && grant <= Limits.MAX_WINDOW && grant % GRANT_UNIT == 0 : grant;
+        return of(channelId, DATA, grant / GRANT_UNIT << NUMBER_BITS | number & MAX_NUMBER);
+    }
+
+    /** @param count of all {@link #DATA} that the sender has sent on this connection; its last bits are told */
+    static long ofFin(int channelId, int count, boolean readsNoMore) {
+        return of(channelId, FIN, (count & MAX_COUNT) << 1 | (readsNoMore ? FIN_CLOSE : FIN_HALF));
+    }
+
+    /** Of a {@link #DATA}: what it grants, in bytes. */
+    static int grant(long tag) {
+        return (value(tag) >> NUMBER_BITS) * GRANT_UNIT;
+    }
+
+    /** Of a {@link #DATA}: whether it can be the one behind so many. */
+    static boolean isNumber(long tag, int number) {
+        return ((value(tag) ^ number) & MAX_NUMBER) == 0;
+    }
+
+    /** Of a {@link #FIN}: whether it can stand behind so many {@link #DATA}. */
+    static boolean isCount(long tag, int count) {
+        return ((value(tag) >> 1 ^ count) & MAX_COUNT) == 0;
+    }
+
+    /** Of a {@link #FIN}: whether its sender goes on reading. */
+    static boolean isHalf(long tag) {
+        return (value(tag) & 1) == FIN_HALF;
     }
 
     static int type(long tag) {

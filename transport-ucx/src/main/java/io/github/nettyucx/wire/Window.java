@@ -43,9 +43,13 @@ final class Window {
         owed = spent;
     }
 
-    /** Takes all the credit that may be granted again. */
-    int takeGrant() {
-        int grant = Math.min(owed, Tag.MAX_VALUE);
+    /**
+     * Takes the credit that may be granted again.
+     *
+     * @param unit what is left over of it, in bytes, stays
+     */
+    int takeGrant(int unit) {
+        int grant = owed - owed % unit;
         owed -= grant;
         spent -= grant;
         return grant;

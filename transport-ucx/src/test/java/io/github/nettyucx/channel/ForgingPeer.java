@@ -77,6 +77,8 @@ final class ForgingPeer implements AutoCloseable, Handshake.Owner {
     private boolean ended;
     private HandshakeException failure;
     private Outcome outcome;
+    /** Messages with bytes of the stream. */
+    private int sent;
     /** GO, as long as it is held back. */
     private ByteBuffer go;
     private boolean holdsGoBack;
@@ -106,6 +108,7 @@ final class ForgingPeer implements AutoCloseable, Handshake.Owner {
         ended = false;
         failure = null;
         outcome = null;
+        sent = 0;
         handshake = new ClientHandshake(HandshakeBytes.terms(party, CHANNEL_ID, Lane.current().toString(), null,
                 (InetSocketAddress) socket.getLocalAddress(), server, nearness), links, this, KernelRandom::fill);
     }
@@ -288,9 +291,23 @@ final class ForgingPeer implements AutoCloseable, Handshake.Owner {
         }
     }
 
-    /** A message to the channel that the server has for this connection. */
+    /**
+     * A message to the channel that the server has for this connection.
+     *
+     * @param value of DATA: 0; of FIN: its last bit. They get the number, and the count, that they have to have.
+     */
     void send(int type, int value, int length) {
-        send(outcome.peer().channelId(), type, value, length);
+        int numbered = switch (type) {
+            case DATA -> sent++ & 0x3ff;
+            case FIN -> sent << 1 | value;
+            default -> value;
+        };
+        send(outcome.peer().channelId(), type, numbered, length);
+    }
+
+    /** A message is lost on the way. */
+    void lose() {
+        sent++;
     }
 
     void send(int channelId, int type, int value, int length) {

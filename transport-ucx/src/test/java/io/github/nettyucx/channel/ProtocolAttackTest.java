@@ -55,6 +55,8 @@ class ProtocolAttackTest {
         HUGE_MESSAGE("the peer sent a message of 900000 bytes; expected 1 to " + MAX_MESSAGE),
         EMPTY_MESSAGE("the peer sent a message of 0 bytes; expected 1 to " + MAX_MESSAGE),
         OVERRUN("bytes more than its credit allows"),
+        LOST_MESSAGE("messages of the peer's stream are missing: UCX loses them"),
+        LOST_AT_THE_END("messages of the peer's stream are missing at its end: UCX loses them"),
         TOO_MUCH_CREDIT("the peer granted 10000000 bytes, more than its window has"),
         CREDIT_WITH_BYTES("the peer sent 10 bytes with a message of type 2; expected none"),
         FIN_TWICE("the peer ended its stream twice"),
@@ -245,6 +247,14 @@ class ProtocolAttackTest {
                 for (int sent = 0; sent <= WINDOW; sent += MAX_MESSAGE) {
                     peer.send(ForgingPeer.DATA, 0, MAX_MESSAGE);
                 }
+            }
+            case LOST_MESSAGE -> {
+                peer.lose();
+                peer.send(ForgingPeer.DATA, 0, 1);
+            }
+            case LOST_AT_THE_END -> {
+                peer.lose();
+                peer.send(ForgingPeer.FIN, 0, 0);
             }
             case TOO_MUCH_CREDIT -> peer.send(ForgingPeer.CREDIT, 10_000_000, 0);
             case CREDIT_WITH_BYTES -> peer.send(ForgingPeer.CREDIT, 1, 10);

@@ -13,12 +13,8 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoopGroup;
 
-import java.io.IOException;
-import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -29,21 +25,17 @@ final class NoSharedMemoryMain {
     private static final String WELL = "then none";
     /** Links to a process are not tried again for 30 s after one has failed. */
     private static final long RECOVERY_SECONDS = 45;
-    private static final Path LIMIT = Path.of("/proc/sys/kernel/shmall");
-    /** In pages. */
-    private static final String PLENTY = "1073741824";
-    private static final Path FILLING = Path.of("/dev/shm/filling");
 
-    private final boolean posix;
+    private final SharedMemoryRoom room;
     private final EventLoopGroup group = TestLoops.newGroup(1);
 
-    private NoSharedMemoryMain(boolean posix) {
-        this.posix = posix;
+    private NoSharedMemoryMain(String transport) {
+        room = new SharedMemoryRoom(transport);
     }
 
     /** @param arguments UCX's transport */
     public static void main(String[] arguments) throws Exception {
-        new NoSharedMemoryMain(arguments[0].equals("posix")).run();
+        new NoSharedMemoryMain(arguments[0]).run();
         System.exit(0);
     }
 
@@ -67,7 +59,7 @@ final class NoSharedMemoryMain {
             // With that it has had a connection to the first loop.
             client.await("started");
             check("1 then none", connectOne(client));
-            fill();
+            room.fill();
             Child.say("connecting " + Peers.awaitFailure(connect(unknownAddress, "shm")));
             Channel fallenBack = Peers.await(connect(unknownAddress, "shm,socket")).channel();
             check("socket", ((UcxSocketChannel) fallenBack).lane());
@@ -81,7 +73,7 @@ final class NoSharedMemoryMain {
                 check("2 then none", connectOne(client));
             }
             awaitBeats(client, heartbeat);
-            empty();
+            room.empty();
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(RECOVERY_SECONDS);
             while (!connect(unknownAddress, "shm").await().isSuccess()) {
                 checkTime(deadline, "to the other process");
@@ -133,29 +125,6 @@ final class NoSharedMemoryMain {
     private static void check(String expected, String actual) {
         if (!expected.equals(actual)) {
             throw new AssertionError("expected '" + expected + "', not '" + actual + "'");
-        }
-    }
-
-    private void fill() throws IOException {
-        if (!posix) {
-            Files.writeString(LIMIT, "1");
-            return;
-        }
-        try (OutputStream file = Files.newOutputStream(FILLING)) {
-            for (;;) {
-                file.write(new byte[4096]);
-            }
-        } catch (IOException e) {
-            // No space left.
-            System.out.println("filled: " + e.getMessage());
-        }
-    }
-
-    private void empty() throws IOException {
-        if (posix) {
-            Files.delete(FILLING);
-        } else {
-            Files.writeString(LIMIT, PLENTY);
         }
     }
 }

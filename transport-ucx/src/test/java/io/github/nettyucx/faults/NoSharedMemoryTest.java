@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
@@ -38,6 +39,24 @@ class NoSharedMemoryTest {
             Faults.report("no shared memory: %s: with no room a connect failed with '%s', a connection to another loop"
                     + " of a server with '%s'; the others went on; afterwards new ones worked",
                     transport, connecting, accepting);
+        }
+    }
+
+    /** Memory for what arrives is such memory, too. UCX 1.13 to 1.22 tell nobody when they have none left for a message. */
+    @ParameterizedTest
+    @ValueSource(strings = {"sysv", "posix"})
+    void aStreamOfWhichUcxLosesMessagesEndsWithAnError(String transport) throws Exception {
+        boolean permitted = isPermitted();
+        if (!permitted) {
+            Faults.report("lost messages: %s: NOT RUN, since this user may not make namespaces", transport);
+        }
+        assumeTrue(permitted, "unshare and mount are not permitted");
+        try (Child child = Child.start(NAMESPACES, List.of("-Dio.github.nettyucx.tls=" + transport),
+                LostMessagesMain.class, transport)) {
+            String end = child.await("ended", 60);
+            Faults.report("lost messages: %s: %s", transport, end);
+            assertEquals("wrong bytes: none, io.github.nettyucx.wire.ProtocolException: messages of the peer's stream are"
+                    + " missing: UCX loses them where a host has no shared memory left", end.replace(" at its end:", ":"));
         }
     }
 

@@ -225,6 +225,8 @@ final class ScriptedLinks implements LinkFactory {
         final List<EndpointListener> users = new ArrayList<>();
         final List<Sent> sent = new ArrayList<>();
         private final Map<Integer, MessageSink> sinks = new HashMap<>();
+        /** Messages with bytes that each channel has been sent. */
+        private final Map<Integer, Integer> data = new HashMap<>();
         private final List<byte[]> messages = new ArrayList<>();
         private int taken;
         int received;
@@ -246,10 +248,19 @@ final class ScriptedLinks implements LinkFactory {
             MessageSink sink = sinks.get(channelId);
             if (sink != null) {
                 taken++;
-                sink.onMessage((long) channelId << 32 | (long) type << 28 | value, messages.size() - 1,
-                        bytes.length());
+                sink.onMessage((long) channelId << 32 | (long) type << 28 | numbered(channelId, type, value),
+                        messages.size() - 1, bytes.length());
             }
             return sink != null;
+        }
+
+        /** @param value of DATA: 0; of FIN: its last bit */
+        private int numbered(int channelId, int type, int value) {
+            return switch (type) {
+                case 1 -> data.merge(channelId, 1, Integer::sum) - 1;
+                case 3 -> data.getOrDefault(channelId, 0) << 1 | value;
+                default -> value;
+            };
         }
 
         /** Messages that somebody has taken, and that have to be received. */

@@ -27,6 +27,9 @@ class AllocationTest {
     private final ByteBuf memory = new UnpooledByteBufAllocator(true, true).directBuffer(WINDOW);
     /** Always the same buffer, so that what an allocator does is not counted. */
     private final Inbound.Allocation allocation = length -> memory.clear().retain();
+    /** Messages that have come, and the credit that they have not granted. */
+    private int arrived;
+    private int owed;
     private final Connection connection = new Connection(port, ID, WINDOW, WINDOW / 4, listener, allocation,
             Traffic.ofConnection());
 
@@ -106,11 +109,14 @@ class AllocationTest {
     private void exchange(int messages) {
         long address = memory.memoryAddress();
         for (int i = 0; i < messages; i++) {
-            if (connection.outbound().send(address, LENGTH, memory, LENGTH, connection.inbound().takeGrant())) {
+            if (connection.outbound().send(address, LENGTH, memory, LENGTH, connection.inbound().takeGrantForData())) {
                 memory.retain();
             }
             connection.settle();
-            port.sink.onMessage(Tag.of(ID, Tag.DATA, LENGTH + Limits.MESSAGE_CHARGE), 1, LENGTH);
+            owed += LENGTH + Limits.MESSAGE_CHARGE;
+            int grant = owed - owed % Tag.GRANT_UNIT;
+            owed -= grant;
+            port.sink.onMessage(Tag.ofData(ID, arrived++, grant), 1, LENGTH);
             ByteBuf buffer = connection.read(WINDOW, allocation);
             connection.settle();
             turn();

@@ -301,7 +301,7 @@ final class Application implements ConnectionListener {
         boolean copied = dice.chance(plan.copyPercent());
         int flushedWith = copied && unremoved == 0 ? 0 : length;
         boolean taken = outbound.send(TrackedMemory.addressOf(bytes), length, bytes, flushedWith,
-                connection.inbound().takeGrant());
+                connection.inbound().takeGrantForData());
         if (!taken) {
             bytes.release();
         }

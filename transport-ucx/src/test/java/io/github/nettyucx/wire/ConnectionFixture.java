@@ -78,7 +78,7 @@ abstract class ConnectionFixture implements ConnectionListener {
     void send(int length) {
         ByteBuf memory = allocate(length).writeZero(length);
         if (!connection.outbound().send(TrackedMemory.addressOf(memory), length, memory, length,
-                connection.inbound().takeGrant())) {
+                connection.inbound().takeGrantForData())) {
             memory.release();
         }
         connection.settle();

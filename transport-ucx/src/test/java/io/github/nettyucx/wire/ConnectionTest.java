@@ -109,9 +109,10 @@ class ConnectionTest extends ConnectionFixture {
         for (int i = 0; i < 3; i++) {
             send(MAX_MESSAGE);
         }
+        send(1000);
         int before = connection.outbound().room();
-        port.deliver(Tag.DATA, 50, text("x"));
-        assertEquals(before + 50, connection.outbound().room());
+        port.deliver(Tag.DATA, Tag.GRANT_UNIT, text("x"));
+        assertEquals(before + Tag.GRANT_UNIT, connection.outbound().room());
         assertEquals(List.of("output", "input"), told);
     }
 

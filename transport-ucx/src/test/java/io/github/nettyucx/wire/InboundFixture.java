@@ -24,6 +24,8 @@ abstract class InboundFixture {
     boolean broken;
     /** What a reader's buffer has room for beyond the message that it is made for, in bytes. */
     int roomForMore;
+    /** Messages that have come. */
+    int arrived;
 
     ByteBuf stash(int capacity) {
         if (noMemory) {
@@ -43,8 +45,13 @@ abstract class InboundFixture {
 
     long arrives(String text, boolean wanted) throws ProtocolException {
         long message = port.message(bytes(text));
-        inbound.data(message, text.length(), wanted, this::stash);
+        inbound.data(Tag.ofData(1, arrived++, 0), message, text.length(), wanted, this::stash);
         return message;
+    }
+
+    /** The peer's FIN. */
+    void finished(boolean peerReads) throws ProtocolException {
+        inbound.finished(Tag.ofFin(1, arrived, !peerReads));
     }
 
     void arrive(int count, int length, boolean wanted) throws ProtocolException {

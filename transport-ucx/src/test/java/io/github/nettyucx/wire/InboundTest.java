@@ -247,7 +247,7 @@ class InboundTest extends InboundFixture {
     private String violation(int length) {
         long message = port.message(new byte[length]);
         String text = assertThrows(ProtocolException.class,
-                () -> inbound.data(message, length, READING, this::stash)).getMessage();
+                () -> inbound.data(Tag.ofData(1, arrived, 0), message, length, READING, this::stash)).getMessage();
         assertTrue(port.isDropped(message));
         return text;
     }
@@ -289,24 +289,24 @@ class InboundTest extends InboundFixture {
 
     @Test
     void refusesDataAfterTheEnd() throws ProtocolException {
-        inbound.finished(true);
+        finished(true);
         assertEquals("the peer sent data after the end of its stream", violation(1));
     }
 
     @Test
     void refusesDataAfterTheEndEvenWhenItIsThrownAway() throws ProtocolException {
         inbound.discard();
-        inbound.finished(true);
+        finished(true);
         assertEquals("the peer sent data after the end of its stream", violation(1));
     }
 
     @Test
     void refusesASecondEnd() throws ProtocolException {
-        inbound.finished(true);
+        finished(true);
         assertEquals("the peer ended its stream twice",
-                assertThrows(ProtocolException.class, () -> inbound.finished(true)).getMessage());
+                assertThrows(ProtocolException.class, () -> finished(true)).getMessage());
         inbound.complete(this::stash);
-        assertThrows(ProtocolException.class, () -> inbound.finished(true));
+        assertThrows(ProtocolException.class, () -> finished(true));
     }
 
     // ------------------------------------------------------------------------------------------- the end
@@ -316,7 +316,7 @@ class InboundTest extends InboundFixture {
         arrives("one", READING);
         arrives("two", READING);
         assertFalse(inbound.complete(this::stash), "no end yet");
-        inbound.finished(true);
+        finished(true);
         port.answer(PENDING, INLINE);
         assertFalse(inbound.complete(this::stash));
         assertFalse(inbound.isComplete());
@@ -336,7 +336,7 @@ class InboundTest extends InboundFixture {
     @Test
     void isNotCompleteWithoutMemoryForAllOfIt() throws ProtocolException {
         arrives("one", READING);
-        inbound.finished(true);
+        finished(true);
         noMemory = true;
         assertFalse(inbound.complete(this::stash));
         noMemory = false;
@@ -347,7 +347,7 @@ class InboundTest extends InboundFixture {
     @Test
     void isCompleteWhenTheRestIsThrownAway() throws ProtocolException {
         arrives("one", READING);
-        inbound.finished(true);
+        finished(true);
         inbound.discard();
         assertTrue(inbound.complete(this::stash));
         assertTrue(inbound.isAtEnd());
@@ -356,7 +356,7 @@ class InboundTest extends InboundFixture {
     @Test
     void endsWhenNobodyReadsAnyMore() throws ProtocolException {
         inbound.discard();
-        inbound.finished(false);
+        finished(false);
         assertTrue(inbound.complete(this::stash));
         assertFalse(inbound.peerReads());
     }

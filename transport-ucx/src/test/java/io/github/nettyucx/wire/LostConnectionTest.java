@@ -6,6 +6,7 @@ import io.netty.util.IllegalReferenceCountException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.net.SocketException;
@@ -347,8 +348,33 @@ class LostConnectionTest extends ConnectionFixture {
 
     @Test
     void refusesCreditBeforeAnythingWasSent() {
-        port.deliver(Tag.DATA, 1, text("x"));
-        assertFailed(ProtocolException.class, "the peer granted 1 bytes, more than its window has");
+        port.deliver(Tag.DATA, Tag.GRANT_UNIT, text("x"));
+        assertFailed(ProtocolException.class, "the peer granted 1024 bytes, more than its window has");
+    }
+
+    /** UCX drops what it has no memory for, and tells neither side. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 31, 500})
+    void noticesThatMessagesAreMissing(int lost) {
+        open();
+        port.deliver(Tag.DATA, 0, text("before"));
+        port.lose(lost);
+        port.deliver(Tag.DATA, 0, text("behind"));
+        assertFailed(ProtocolException.class,
+                "messages of the peer's stream are missing: UCX loses them where a host has no shared memory left");
+        assertEquals("before", read(WINDOW));
+    }
+
+    @Test
+    void noticesThatTheLastMessagesAreMissing() {
+        open();
+        port.deliver(Tag.DATA, 0, text("before"));
+        port.lose(1);
+        port.deliver(Tag.FIN, Tag.FIN_HALF);
+        assertFailed(ProtocolException.class, "messages of the peer's stream are missing at its end: UCX loses them where a"
+                + " host has no shared memory left");
+        assertEquals("before", read(WINDOW));
+        assertFalse(connection.inbound().isFinished(), "taken for a whole stream");
     }
 
     @Test

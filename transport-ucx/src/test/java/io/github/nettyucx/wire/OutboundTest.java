@@ -111,8 +111,8 @@ class OutboundTest {
 
     @Test
     void sendsToThePeersChannelAndGrantsAlongWithIt() {
-        outbound.send(TrackedMemory.addressOf(memory), 10, memory, 0, 777);
-        assertEquals(Tag.of(PEER, Tag.DATA, 777), port.sent.getFirst().tag());
+        outbound.send(TrackedMemory.addressOf(memory), 10, memory, 0, 7 * Tag.GRANT_UNIT);
+        assertEquals(Tag.ofData(PEER, 0, 7 * Tag.GRANT_UNIT), port.sent.getFirst().tag());
         assertEquals(10, port.sent.getFirst().length());
     }
 

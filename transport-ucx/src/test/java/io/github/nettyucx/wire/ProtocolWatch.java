@@ -59,6 +59,11 @@ final class ProtocolWatch {
         blind = true;
     }
 
+    /** A FIN behind all that this side has sent. */
+    long finTag(int channelId) {
+        return Tag.ofFin(channelId, data.size(), false);
+    }
+
     void posted(FakeMessage message) {
         if (blind) {
             return;
@@ -72,8 +77,9 @@ final class ProtocolWatch {
                 spent += message.length + MESSAGE_CHARGE;
                 assertTrue(spent - creditReceived <= peer.window, () -> message + " overruns the window of "
                         + peer.window + " by " + (spent - creditReceived - peer.window));
+                assertTrue(Tag.isNumber(message.tag, data.size()), () -> message + " has another number");
                 data.add(message);
-                grant(value);
+                grant(Tag.grant(message.tag));
             }
             case Tag.CREDIT -> {
                 assertEquals(0, message.length);
@@ -83,6 +89,7 @@ final class ProtocolWatch {
             case Tag.FIN -> {
                 assertEquals(0, message.length);
                 assertFalse(finSent, "two FINs");
+                assertTrue(Tag.isCount(message.tag, data.size()), () -> message + " has another count");
                 finSent = true;
             }
             case Tag.FIN_ACK -> {
@@ -109,7 +116,7 @@ final class ProtocolWatch {
         switch (Tag.type(message.tag)) {
             case Tag.DATA -> {
                 charged += message.length + MESSAGE_CHARGE;
-                creditReceived += Tag.value(message.tag);
+                creditReceived += Tag.grant(message.tag);
             }
             case Tag.CREDIT -> creditReceived += Tag.value(message.tag);
             case Tag.FIN -> finReceived = true;

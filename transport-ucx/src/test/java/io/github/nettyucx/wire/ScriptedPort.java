@@ -58,6 +58,8 @@ final class ScriptedPort implements EndpointPort {
     private final Deque<Long> answers = new ArrayDeque<>();
     private final List<InFlight> tracked = new ArrayList<>();
     private final Map<Integer, MessageSink> sinks = new HashMap<>();
+    /** DATA that have been delivered to a channel. */
+    private final Map<Integer, Integer> data = new HashMap<>();
     private int unknown;
     private int statusCalls;
     private boolean failing;
@@ -208,6 +210,7 @@ final class ScriptedPort implements EndpointPort {
     @Override
     public void register(int channelId, MessageSink sink) {
         assertNull(sinks.put(channelId, sink), "somebody else's id");
+        data.remove(channelId);
     }
 
     @Override
@@ -251,7 +254,7 @@ final class ScriptedPort implements EndpointPort {
         MessageSink sink = sinks.get(channelId);
         if (sink != null) {
             try {
-                sink.onMessage(Tag.of(channelId, type, value), message, bytes.length);
+                sink.onMessage(tag(channelId, type, value), message, bytes.length);
             } catch (OutOfMemoryError e) {
                 // As a worker does.
                 sink.onMessageThrew(e);
@@ -261,6 +264,20 @@ final class ScriptedPort implements EndpointPort {
             receive(message, 0, 0);
         }
         return message;
+    }
+
+    /** @param value of DATA: the grant; of FIN: {@link Tag#FIN_HALF} or {@link Tag#FIN_CLOSE} */
+    private long tag(int channelId, int type, int value) {
+        return switch (type) {
+            case Tag.DATA -> Tag.ofData(channelId, data.merge(channelId, 1, Integer::sum) - 1, value);
+            case Tag.FIN -> Tag.ofFin(channelId, data.getOrDefault(channelId, 0), value == Tag.FIN_CLOSE);
+            default -> Tag.of(channelId, type, value);
+        };
+    }
+
+    /** So many DATA never arrive. */
+    void lose(int messages) {
+        data.merge(CHANNEL_ID, messages, Integer::sum);
     }
 
     /** How many messages were for nobody. */

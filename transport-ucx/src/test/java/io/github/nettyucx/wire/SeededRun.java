@@ -282,8 +282,8 @@ final class SeededRun {
                 violation = "the peer granted " + credit + " bytes";
             }
             case 4 -> {
-                forge(other, Tag.FIN, 0, 0);
-                forge(other, Tag.FIN, 0, 0);
+                other.port().forge(other.watch().finTag(victim.announced().channelId()), 0);
+                other.port().forge(other.watch().finTag(victim.announced().channelId()), 0);
                 violation = "the peer ended its stream twice";
             }
             case 5 -> {

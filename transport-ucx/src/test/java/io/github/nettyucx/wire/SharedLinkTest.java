@@ -137,7 +137,7 @@ class SharedLinkTest {
         }
         for (int i = 0; i < COUNT; i++) {
             assertEquals(Tag.of(sharers.get(i).peerId, Tag.DATA, 0), port.sent.get(2 * i).tag());
-            assertEquals(Tag.of(sharers.get(i).peerId, Tag.FIN, Tag.FIN_HALF), port.sent.get(2 * i + 1).tag());
+            assertEquals(Tag.ofFin(sharers.get(i).peerId, 1, false), port.sent.get(2 * i + 1).tag());
         }
     }
 

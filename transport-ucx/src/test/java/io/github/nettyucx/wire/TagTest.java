@@ -6,7 +6,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 class TagTest {
 
@@ -22,6 +24,33 @@ class TagTest {
         assertEquals(channelId, (int) (tag >>> 32));
         assertEquals(Tag.DATA, Tag.type(tag));
         assertEquals(Tag.MAX_VALUE, Tag.value(tag));
+    }
+
+    @Test
+    void dataTellsItsNumberAndWhatItGrants() {
+        long tag = Tag.ofData(-1, 5000, Limits.MAX_WINDOW);
+        assertEquals(Tag.DATA, Tag.type(tag));
+        assertEquals(-1, (int) (tag >>> 32));
+        assertEquals(Limits.MAX_WINDOW, Tag.grant(tag));
+        assertTrue(Tag.isNumber(tag, 5000));
+        assertTrue(Tag.isNumber(tag, 5000 + 1024), "more bits than the tag has");
+        for (int lost : new int[] {1, 2, 31, 256, 512, 1023}) {
+            assertFalse(Tag.isNumber(tag, 5000 - lost), () -> "not noticed: " + lost);
+        }
+        assertEquals(0, Tag.grant(Tag.ofData(1, 1023, 0)));
+        assertThrows(AssertionError.class, () -> Tag.ofData(1, 0, 1000));
+    }
+
+    @Test
+    void finTellsHowMuchThereWasAndWhetherItsSenderReads() {
+        for (boolean readsNoMore : new boolean[] {false, true}) {
+            long tag = Tag.ofFin(7, -3, readsNoMore);
+            assertEquals(Tag.FIN, Tag.type(tag));
+            assertEquals(!readsNoMore, Tag.isHalf(tag));
+            assertTrue(Tag.isCount(tag, -3));
+            assertFalse(Tag.isCount(tag, -4));
+            assertFalse(Tag.isCount(tag, -3 - 1024));
+        }
     }
 
     @Test

@@ -31,6 +31,7 @@ class WireProtocolPageTest extends ConnectionFixture {
                 "MIN_WINDOW", String.valueOf(Limits.MIN_WINDOW),
                 "MAX_WINDOW", String.valueOf(Limits.MAX_WINDOW),
                 "MESSAGE_CHARGE", String.valueOf(Limits.MESSAGE_CHARGE),
+                "GRANT_UNIT", String.valueOf(Tag.GRANT_UNIT),
                 "MAX_VALUE", String.valueOf(Tag.MAX_VALUE)), constants);
     }
 
@@ -137,6 +138,14 @@ class WireProtocolPageTest extends ConnectionFixture {
                 for (int i = 0; i < WINDOW / MAX_MESSAGE; i++) {
                     port.deliver(Tag.DATA, 0, new byte[MAX_MESSAGE]);
                 }
+            }
+            case "DATA whose number is not the next one" -> {
+                port.lose(1);
+                port.deliver(Tag.DATA, 0, text("behind"));
+            }
+            case "FIN whose count is another one" -> {
+                port.lose(1);
+                port.deliver(Tag.FIN, 0);
             }
             case "DATA after FIN" -> {
                 port.deliver(Tag.FIN, 0);
