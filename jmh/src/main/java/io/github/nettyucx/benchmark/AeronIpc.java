@@ -53,7 +53,7 @@ record AeronIpc() implements Contender {
         var directory = parent.resolve("netty-ucx-benchmark-" + UUID.randomUUID()).toString();
         try (var driver = start(AeronChild.DRIVER, null, List.of(directory))) {
             try {
-                Pair.await(driver, Child.LISTENING, Pair.START_SECONDS, interruption::check);
+                Pair.await(driver, Child.LISTENING, Limits.START_SECONDS, interruption::check);
                 return Pair.measure(name(), scenario, interruption, (role, cpus, more) -> {
                     var arguments = new ArrayList<>(List.of(directory, Json.LINE.toJson(scenario)));
                     arguments.addAll(more);

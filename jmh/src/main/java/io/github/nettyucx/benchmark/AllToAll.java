@@ -12,8 +12,6 @@ import java.util.Map;
 
 /** Nodes of the messaging module that all send to each other, each in a process of its own. */
 record AllToAll(Setting setting) implements Contender {
-    private static final long READY_SECONDS = 180;
-
     @Override
     public String name() {
         return "messaging over " + setting.transport();
@@ -38,15 +36,15 @@ record AllToAll(Setting setting) implements Contender {
                         AllToAllNode.class, List.of(Json.LINE.toJson(new Task(scenario, setting)), Integer.toString(id)),
                         Child::isReport));
             }
-            var addresses = await(nodes, Child.LISTENING, interruption);
+            var addresses = await(nodes, Child.LISTENING, Limits.ready(scenario), interruption);
             tell(nodes, String.join(AllToAllNode.SEPARATOR, addresses));
-            await(nodes, Child.READY, interruption);
+            await(nodes, Child.READY, Limits.ready(scenario), interruption);
             // All send now. They are measured when the compilers of all of them rest.
             tell(nodes, Child.GO);
-            await(nodes, Child.READY, interruption);
+            await(nodes, Child.READY, Limits.ready(scenario), interruption);
             tell(nodes, Child.GO);
-            return together(scenario, await(nodes, Child.RESULT, interruption).stream()
-                    .map(result -> Json.LINE.fromJson(result, Sample.class)).toList());
+            return together(scenario, await(nodes, Child.RESULT, Limits.measured(scenario), interruption)
+                    .stream().map(result -> Json.LINE.fromJson(result, Sample.class)).toList());
         } catch (ExampleFailure e) {
             // Ctrl-C goes to the children too.
             interruption.check();
@@ -61,11 +59,11 @@ record AllToAll(Setting setting) implements Contender {
         nodes.forEach(node -> node.tell(order));
     }
 
-    private static List<String> await(List<ChildProcess> nodes, String report, Interruption interruption)
+    private static List<String> await(List<ChildProcess> nodes, String report, long seconds, Interruption interruption)
             throws InterruptedException {
         var reports = new ArrayList<String>();
         for (var node : nodes) {
-            reports.add(Pair.await(node, report, READY_SECONDS, interruption::check));
+            reports.add(Pair.await(node, report, seconds, interruption::check));
         }
         return reports;
     }

@@ -73,10 +73,7 @@ final class Connects {
         for (var i = 0; i < Math.min(operations, scenario.connections()); i++) {
             batch.connectNext();
         }
-        if (!batch.done.await(STALL_SECONDS, TimeUnit.SECONDS)) {
-            throw new ExampleFailure("after " + STALL_SECONDS + " s " + batch.unfinished.get() + " of " + operations
-                    + " connections were not made and closed");
-        }
+        batch.await();
         var nanos = System.nanoTime() - begin;
         if (batch.failure.get() != null) {
             throw new ExampleFailure("cannot connect: " + Explanation.of(batch.failure.get()), batch.failure.get());
@@ -95,6 +92,19 @@ final class Connects {
             unstarted = new AtomicLong(operations);
             unfinished = new AtomicLong(operations);
             this.histogram = histogram;
+        }
+
+        /** Gives up when none is made and closed any more. */
+        void await() throws InterruptedException {
+            var before = unfinished.get();
+            while (!done.await(STALL_SECONDS, TimeUnit.SECONDS)) {
+                var now = unfinished.get();
+                if (now == before) {
+                    throw new ExampleFailure("no connection was made and closed for " + STALL_SECONDS + " s; " + now
+                            + " were left");
+                }
+                before = now;
+            }
         }
 
         void connectNext() {

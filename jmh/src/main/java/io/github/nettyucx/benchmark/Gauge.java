@@ -20,6 +20,8 @@ final class Gauge {
     private static final int LUCKY = 10;
     private static final int SIZE = 16;
     private static final long ROUND_TRIPS = 100_000;
+    /** A look that takes longer has not been possible. */
+    private static final long SECONDS = 60;
     private static final double UNKNOWN = 0;
 
     /** How long a round trip takes now, in microseconds. */
@@ -48,7 +50,7 @@ final class Gauge {
         var scenario = new Scenario(Work.LATENCY, SIZE, 1, 1, 1, 1, 0, ROUND_TRIPS, 0, two ? "0" : null,
                 two ? "1" : null);
         var limit = new Perftest(Lane.SHM, perftest);
-        return new Gauge(interruption -> limit.measure(scenario, interruption).figures().get(Metric.P50));
+        return new Gauge(interruption -> limit.measure(scenario, SECONDS, interruption).figures().get(Metric.P50));
     }
 
     /** Looks. @return the worse one of this reading and the one before: what was measured between them had that */

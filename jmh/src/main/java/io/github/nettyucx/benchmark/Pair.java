@@ -10,9 +10,6 @@ import java.util.concurrent.TimeUnit;
 
 /** A server and a client process that live for one measurement. Each is a {@link Child}. */
 final class Pair implements AutoCloseable {
-    static final long START_SECONDS = 60;
-    /** Beyond what the measurement itself should take. */
-    private static final long MEASURE_SECONDS = 120;
     private static final long POLL_MILLIS = 50;
     /** Its end may be seen late on a busy machine. Any other failure of a client is told of so much later. */
     private static final long SERVER_END_MILLIS = 2000;
@@ -60,14 +57,13 @@ final class Pair implements AutoCloseable {
 
     private Sample run() throws InterruptedException {
         server = roles.start(Child.SERVER, scenario.serverCpus(), List.of());
-        var address = await(server, Child.LISTENING, START_SECONDS);
+        var address = await(server, Child.LISTENING, Limits.START_SECONDS);
         client = roles.start(Child.CLIENT, scenario.clientCpus(), List.of(address, Long.toString(server.pid())));
-        await(client, Child.READY, START_SECONDS + MEASURE_SECONDS);
+        await(client, Child.READY, Limits.ready(scenario));
         var order = scenario.work() == Work.MEMORY ? Child.TELL_CLEAN_STATE : Child.TELL_STATE;
         var before = serverState(order);
         client.tell(Child.GO);
-        var result = Json.LINE.fromJson(await(client, Child.RESULT,
-                MEASURE_SECONDS + (long) (10 * scenario.seconds())), ClientResult.class);
+        var result = Json.LINE.fromJson(await(client, Child.RESULT, Limits.measured(scenario)), ClientResult.class);
         // The client keeps its connections until the server has told what they take.
         var after = serverState(order);
         client.tell(Child.GO);
@@ -88,7 +84,7 @@ final class Pair implements AutoCloseable {
 
     private ProcessState serverState(String order) throws InterruptedException {
         server.tell(order);
-        return Json.LINE.fromJson(await(server, Child.STATE, START_SECONDS), ProcessState.class);
+        return Json.LINE.fromJson(await(server, Child.STATE, Limits.START_SECONDS), ProcessState.class);
     }
 
     private String await(ChildProcess child, String report, long seconds) throws InterruptedException {
@@ -117,8 +113,9 @@ final class Pair implements AutoCloseable {
      * @throws ExampleFailure if the child tells of a failure instead, or nothing in time
      */
     static String await(ChildProcess child, String report, long seconds, Watch watch) throws InterruptedException {
-        var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
-        while (System.nanoTime() < deadline) {
+        var begin = System.nanoTime();
+        // Not by a deadline: the longest of all limits would be behind the end of what can be counted.
+        while (System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(seconds)) {
             watch.look();
             var line = child.nextReport(POLL_MILLIS);
             if (line != null) {
