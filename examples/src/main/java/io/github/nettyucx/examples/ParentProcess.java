@@ -2,8 +2,8 @@
 package io.github.nettyucx.examples;
 
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
@@ -29,14 +29,21 @@ public final class ParentProcess {
 
     /**
      * @param stop starts an orderly end of this process; if that takes too long, it ends anyhow
-     * @param orders receives each line that the parent writes until then, on a thread of their own
+     * @param orders receives each line that the parent writes until then, on a thread of their own; what it throws is told,
+     *         and ends this process
      */
     public static void onceGone(Runnable stop, Consumer<String> orders) {
         Thread.ofPlatform().daemon().name("parent-watch").start(() -> {
+            var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
             try {
-                new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).lines().forEach(orders);
-            } catch (UncheckedIOException e) {
-                // As good as an end.
+                for (var line = next(lines); line != null; line = next(lines)) {
+                    orders.accept(line);
+                }
+            } catch (Throwable t) {
+                // The parent would wait for an answer that does not come.
+                System.err.println("what the parent wanted has failed: " + Explanation.of(t));
+                t.printStackTrace();
+                System.exit(1);
             }
             CompletableFuture.delayedExecutor(GRACE_SECONDS, TimeUnit.SECONDS).execute(() -> {
                 tellWhatItWaitsFor();
@@ -44,6 +51,15 @@ public final class ParentProcess {
             });
             stop.run();
         });
+    }
+
+    /** @return {@code null} at the end; what cannot be read is as good as one */
+    private static String next(BufferedReader lines) {
+        try {
+            return lines.readLine();
+        } catch (IOException e) {
+            return null;
+        }
     }
 
     /** Whoever looks for the reason has the threads that keep this process alive, and no process any more. */
