@@ -43,6 +43,7 @@ final class AeronClient implements MeasuredClient {
 
         var before = ProcessState.now(threads);
         var seconds = run(operations, histogram) / 1e9;
+        barrier.over();
         var after = ProcessState.now(threads);
         var rate = operations / seconds;
         var figures = new EnumMap<Metric, Double>(Map.of(Metric.RATE, rate));

@@ -85,6 +85,12 @@ final class BenchmarkClient implements MeasuredClient {
         barrier.await();
     }
 
+    /** The measurement is over. @return what this process has used until now */
+    ProcessState end() {
+        barrier.over();
+        return state();
+    }
+
     /** Both processes'. */
     Compilers compilers() {
         return compilers;

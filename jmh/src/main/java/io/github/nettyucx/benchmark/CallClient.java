@@ -87,6 +87,7 @@ final class CallClient implements MeasuredClient {
 
         var before = ProcessState.now(new long[0]);
         var seconds = run(operations, histograms) / 1e9;
+        barrier.over();
         var after = ProcessState.now(new long[0]);
         var merged = Durations.merge(histograms);
         var figures = new EnumMap<Metric, Double>(Map.of(Metric.RATE, merged.getTotalCount() / seconds));

@@ -18,6 +18,8 @@ final class Child {
     // Reports.
     static final String LISTENING = "listening ";
     static final String READY = "ready";
+    /** Of a client: what is measured is over. The result follows. */
+    static final String OVER = "over";
     static final String RESULT = "result ";
     static final String STATE = "state ";
     static final String FAILURE = "failure ";
@@ -44,8 +46,8 @@ final class Child {
     }
 
     static boolean isReport(String line) {
-        return line.startsWith(LISTENING) || line.equals(READY) || line.startsWith(RESULT) || line.startsWith(STATE)
-                || line.startsWith(FAILURE);
+        return line.startsWith(LISTENING) || line.equals(READY) || line.equals(OVER) || line.startsWith(RESULT)
+                || line.startsWith(STATE) || line.startsWith(FAILURE);
     }
 
     /**
@@ -116,9 +118,17 @@ final class Child {
     static void measure(ClientSource source) throws Exception {
         var go = new Semaphore(0);
         ParentProcess.onceGone(() -> Runtime.getRuntime().halt(1), _ -> go.release());
-        try (var client = source.start(() -> {
-            System.out.println(READY);
-            go.acquire();
+        try (var client = source.start(new MeasuredClient.Barrier() {
+            @Override
+            public void await() throws InterruptedException {
+                System.out.println(READY);
+                go.acquire();
+            }
+
+            @Override
+            public void over() {
+                System.out.println(OVER);
+            }
         })) {
             System.out.println(RESULT + Json.LINE.toJson(client.measure()));
             go.acquire();

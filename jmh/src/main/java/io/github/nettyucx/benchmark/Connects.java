@@ -42,7 +42,7 @@ final class Connects {
         client.awaitStart();
         var before = client.state();
         var seconds = run(operations, histogram) / 1e9;
-        var after = client.state();
+        var after = client.end();
         var figures = new EnumMap<Metric, Double>(Map.of(Metric.RATE, operations / seconds));
         figures.putAll(Durations.figures(histogram));
         return new ClientResult(new Sample(lane.get(), client.software(), operations, seconds, figures,

@@ -29,7 +29,7 @@ final class Exchange {
 
         var before = client.state();
         var nanos = client.runAll(active, phase(operations), histograms);
-        var after = client.state();
+        var after = client.end();
         return new ClientResult(sample(operations * active.size(), nanos / 1e9, histograms), before, after);
     }
 

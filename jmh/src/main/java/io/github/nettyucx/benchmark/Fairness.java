@@ -38,7 +38,7 @@ final class Fairness {
         var sentBefore = hot.sent();
         var seconds = run(cold, operations, histograms) / 1e9;
         var sent = hot.sent() - sentBefore;
-        var after = client.state();
+        var after = client.end();
         var merged = Durations.merge(histograms);
         var figures = new EnumMap<Metric, Double>(Map.of(
                 Metric.RATE, merged.getTotalCount() / seconds, Metric.HOT_RATE, sent / seconds));

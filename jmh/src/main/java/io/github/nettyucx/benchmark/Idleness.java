@@ -41,7 +41,7 @@ final class Idleness {
         client.connectUpTo(scenario.connections());
         Thread.sleep(SETTLE_MILLIS);
         ProcessState.collectGarbage();
-        return result(before, client.state());
+        return result(before, client.end());
     }
 
     private ClientResult idle() throws InterruptedException {
@@ -51,7 +51,7 @@ final class Idleness {
         var before = client.state();
         // What the idle processes do meanwhile is what is measured.
         Thread.sleep(Math.round(scenario.seconds() * 1000));
-        return result(before, client.state());
+        return result(before, client.end());
     }
 
     private void awaitCompilers() throws InterruptedException {

@@ -98,6 +98,7 @@ final class MessagingClient implements MeasuredClient {
 
         var before = ProcessState.now(threads);
         var seconds = run(operations, histograms) / 1e9;
+        barrier.over();
         var after = ProcessState.now(threads);
         var total = operations * scenario.active();
         var figures = new EnumMap<Metric, Double>(Map.of(Metric.RATE, total / seconds));

@@ -96,6 +96,7 @@ final class OneSidedClient implements MeasuredClient {
 
         var before = ProcessState.now(threads);
         var seconds = run(operations, measured) / 1e9;
+        barrier.over();
         var after = ProcessState.now(threads);
         if (scenario.work() == Work.BIDIRECTIONAL) {
             operations *= 2;

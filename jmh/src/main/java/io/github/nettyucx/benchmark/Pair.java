@@ -61,11 +61,14 @@ final class Pair implements AutoCloseable {
         client = roles.start(Child.CLIENT, scenario.clientCpus(), List.of(address, Long.toString(server.pid())));
         await(client, Child.READY, Limits.ready(scenario));
         var order = scenario.work() == Work.MEMORY ? Child.TELL_CLEAN_STATE : Child.TELL_STATE;
+        // The first one takes a while, in which the server's loops may look for messages: both have to load Gson for it.
+        serverState(order);
         var before = serverState(order);
         client.tell(Child.GO);
-        var result = Json.LINE.fromJson(await(client, Child.RESULT, Limits.measured(scenario)), ClientResult.class);
-        // The client keeps its connections until the server has told what they take.
+        await(client, Child.OVER, Limits.measured(scenario));
+        // At once, and the client keeps its connections until the server has told what they take.
         var after = serverState(order);
+        var result = Json.LINE.fromJson(await(client, Child.RESULT, Limits.START_SECONDS), ClientResult.class);
         client.tell(Child.GO);
         end();
         return combine(scenario, result, before, after);
