@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** The command of a work that makes calls of gRPC. */
-abstract class CallCommand extends WorkCommand {
+abstract class CallCommand extends WorkCommand.WithLoops {
     @Option(names = "--size", paramLabel = "N[,N]", hideParamSyntax = true, split = ",",
             converter = ByteSize.Converter.class,
             description = "Bytes that a message carries: 100, 1k, 1m; several with commas. Default: ${DEFAULT-VALUE}.")

@@ -6,7 +6,6 @@ import io.github.nettyucx.examples.Lane;
 import io.github.nettyucx.examples.Setting;
 import io.github.nettyucx.examples.TransportKind;
 import io.github.nettyucx.examples.WaitMode;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import picocli.CommandLine.Mixin;
@@ -29,15 +28,6 @@ final class CommonOptions {
             converter = Choice.OfLane.class,
             description = Lane.HELP + "; several with commas. Default: auto.")
     private List<Lane> lanes = List.of(Lane.AUTO);
-
-    @Option(names = "--plain",
-            description = "Measure epoll's clients of a ucx server, too: ordinary TCP at the same port.")
-    private boolean plain;
-
-    @Option(names = "--aeron",
-            description = "Measure Aeron over shared memory, too: one connection and messages of up to 1 KiB, latency and "
-                    + "throughput.")
-    private boolean aeron;
 
     @Option(names = "--wait", paramLabel = "HOW[,HOW]", hideParamSyntax = true, split = ",",
             converter = Choice.OfWaitMode.class,
@@ -77,7 +67,7 @@ final class CommonOptions {
     }
 
     /** The transports, with each lane and each way to wait where they have a choice. */
-    List<Contender> contenders() {
+    List<NettyContender> contenders() {
         var settings = new LinkedHashSet<Setting>();
         distinct(waits).forEach(wait -> settings.addAll(Setting.all(List.of(TransportKind.UCX), lanes(), wait)));
         if (!transports.contains(TransportKind.UCX)) {
@@ -85,21 +75,7 @@ final class CommonOptions {
         }
         var others = distinct(transports).stream().filter(transport -> transport != TransportKind.UCX).toList();
         settings.addAll(Setting.all(others, List.of(Lane.AUTO), null));
-        var contenders = new ArrayList<Contender>(settings.stream().map(NettyContender::new).toList());
-        if (plain) {
-            contenders.add(plainClients());
-        }
-        return contenders;
-    }
-
-    /** What a server of this transport does for clients that know nothing of it. */
-    static Contender plainClients() {
-        return new NettyContender(new Setting(TransportKind.UCX, Lane.AUTO, WaitMode.ADAPTIVE),
-                new Setting(TransportKind.EPOLL, Lane.AUTO, null));
-    }
-
-    boolean hasAeron() {
-        return aeron;
+        return settings.stream().map(NettyContender::new).toList();
     }
 
     boolean hasUcx() {

@@ -54,8 +54,9 @@ final class FirstSeconds {
     }
 
     private ChildProcess start(String role, Setting setting, String cpus, List<String> more) {
-        var arguments = new ArrayList<>(List.of(role, setting.transport().name(), setting.lane().name(),
-                scenario.work().name(), Integer.toString(scenario.size()), Integer.toString(scenario.flush())));
+        var arguments = new ArrayList<>(Starter.arguments(role, setting));
+        arguments.addAll(List.of(scenario.work().name(), Integer.toString(scenario.size()),
+                Integer.toString(scenario.flush())));
         arguments.addAll(more);
         return ChildProcess.start("the " + setting + " " + role, NettyContender.launcher(cpus),
                 NettyContender.JVM_OPTIONS, Newcomer.class, arguments, Newcomer::isReport);

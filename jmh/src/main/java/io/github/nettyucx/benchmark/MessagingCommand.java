@@ -60,10 +60,7 @@ final class MessagingCommand implements Callable<Integer> {
         var rows = new ArrayList<Row>();
         var messages = scenario(Work.MESSAGES, size, count);
         var calls = scenario(Work.MESSAGE_CALLS, size, count);
-        for (var contender : common.contenders()) {
-            if (!(contender instanceof NettyContender netty) || !netty.client().equals(netty.server())) {
-                continue;
-            }
+        for (var netty : common.contenders()) {
             var setting = netty.server();
             rows.add(new Row(messages, new MessagingContender(setting, MessagingWay.MESSAGING)));
             rows.add(new Row(messages, new MessagingContender(setting, MessagingWay.WRITE_AND_FLUSH)));
@@ -82,13 +79,7 @@ final class MessagingCommand implements Callable<Integer> {
 
     private List<Row> allToAll(int size, int count, int number) {
         var scenario = new Scenario(Work.ALL_TO_ALL, size, number, count, 1, 1, 0, 0, common.output.seconds(), null, null);
-        var rows = new ArrayList<Row>();
-        for (var contender : common.contenders()) {
-            if (contender instanceof NettyContender netty && netty.client().equals(netty.server())) {
-                rows.add(new Row(scenario, new AllToAll(netty.server())));
-            }
-        }
-        return rows;
+        return common.contenders().stream().map(netty -> new Row(scenario, new AllToAll(netty.server()))).toList();
     }
 
     private Scenario scenario(Work work, int size, int count) {

@@ -2,9 +2,11 @@
 package io.github.nettyucx.benchmark;
 
 import io.github.nettyucx.examples.ChildProcess;
+import io.github.nettyucx.examples.Lane;
 import io.github.nettyucx.examples.SelfSignedCertificate;
 import io.github.nettyucx.examples.Setting;
 import io.github.nettyucx.examples.TransportKind;
+import io.github.nettyucx.examples.WaitMode;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -20,6 +22,12 @@ record NettyContender(Setting server, Setting client) implements Contender {
 
     NettyContender(Setting setting) {
         this(setting, setting);
+    }
+
+    /** What a server of this transport does for clients that know nothing of it. */
+    static NettyContender plainClients() {
+        return new NettyContender(new Setting(TransportKind.UCX, Lane.AUTO, WaitMode.ADAPTIVE),
+                new Setting(TransportKind.EPOLL, Lane.AUTO, null));
     }
 
     @Override

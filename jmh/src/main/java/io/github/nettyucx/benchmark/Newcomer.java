@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.benchmark;
 
-import io.github.nettyucx.examples.Lane;
-import io.github.nettyucx.examples.Setting;
 import io.github.nettyucx.examples.TransportKind;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
@@ -41,17 +39,18 @@ final class Newcomer {
         return line.startsWith(LISTENING) || line.startsWith(COUNTED);
     }
 
-    /** @param args role, transport, its lane, work, bytes in a message, messages in a flush; of a client, the port */
+    /** @param args as those of a {@link Starter}; work, bytes in a message, messages in a flush; of a client, the port */
     public static void main(String[] args) throws Exception {
-        var transport = TransportKind.valueOf(args[1]);
-        new Setting(transport, Lane.valueOf(args[2]), null).apply();
-        var roundTrips = Work.valueOf(args[3]) == Work.FIRST_LATENCY;
-        var size = Integer.parseInt(args[4]);
+        var setting = Starter.setting(args);
+        setting.apply();
+        var transport = setting.transport();
+        var roundTrips = Work.valueOf(args[4]) == Work.FIRST_LATENCY;
+        var size = Integer.parseInt(args[5]);
         if (args[0].equals(SERVER)) {
             serve(transport, roundTrips ? Echo::new : () -> new Counter(transport, size));
         } else {
-            var flush = Integer.parseInt(args[5]);
-            connect(transport, Integer.parseInt(args[6]), roundTrips ? () -> new RoundTrips(transport, size)
+            var flush = Integer.parseInt(args[6]);
+            connect(transport, Integer.parseInt(args[7]), roundTrips ? () -> new RoundTrips(transport, size)
                     : () -> new OneWay(size, flush));
         }
         awaitParent();

@@ -24,7 +24,8 @@ final class OutputOptions {
     private long rounds = DEFAULT_ROUNDS;
 
     @Option(names = "--seconds", paramLabel = "S",
-            description = "How long one measurement takes, beside its warm-up. Default: 1.")
+            description = "How long one measurement takes, beside its warm-up. memory, start and first-second "
+                    + "take the time that they need. Default: 1.")
     private double seconds = 1;
 
     @Option(names = "--json", paramLabel = "FILE",

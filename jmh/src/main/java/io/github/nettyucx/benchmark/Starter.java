@@ -4,6 +4,7 @@ package io.github.nettyucx.benchmark;
 import io.github.nettyucx.examples.Lane;
 import io.github.nettyucx.examples.Setting;
 import io.github.nettyucx.examples.TransportKind;
+import io.github.nettyucx.examples.WaitMode;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
@@ -14,6 +15,7 @@ import io.netty.channel.socket.SocketChannel;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
 
 /**
  * A server or client process that does as little as can be but start: who starts it takes the time. It has nothing that
@@ -27,6 +29,8 @@ final class Starter {
     static final String ECHOED = "echoed ";
 
     private static final int MESSAGE = 16;
+    /** Instead of a way to wait: the transport's own. */
+    private static final String DEFAULT = "default";
 
     private Starter() {
     }
@@ -35,14 +39,25 @@ final class Starter {
         return line.startsWith(LISTENING) || line.startsWith(ECHOED);
     }
 
-    /** @param args the role, the transport, its lane, and for a client the server's port */
+    /** What a process is started with: the role and what {@link #setting} reads. There may be more behind it. */
+    static List<String> arguments(String role, Setting setting) {
+        return List.of(role, setting.transport().name(), setting.lane().name(),
+                setting.waitMode() == null ? DEFAULT : setting.waitMode().name());
+    }
+
+    static Setting setting(String[] args) {
+        return new Setting(TransportKind.valueOf(args[1]), Lane.valueOf(args[2]),
+                args[3].equals(DEFAULT) ? null : WaitMode.valueOf(args[3]));
+    }
+
+    /** @param args the role, the setting, and for a client the server's port */
     public static void main(String[] args) throws Exception {
-        var transport = TransportKind.valueOf(args[1]);
-        new Setting(transport, Lane.valueOf(args[2]), null).apply();
+        var setting = setting(args);
+        setting.apply();
         if (args[0].equals(SERVER)) {
-            serve(transport);
+            serve(setting.transport());
         } else {
-            ask(transport, Integer.parseInt(args[3]));
+            ask(setting.transport(), Integer.parseInt(args[4]));
         }
         awaitParent();
         Runtime.getRuntime().halt(0);

@@ -86,7 +86,7 @@ final class Starts {
                                       List<String> more) {
         var options = new ArrayList<>(JVM_OPTIONS);
         options.addAll(jvmOptions);
-        var arguments = new ArrayList<>(List.of(role, setting.transport().name(), setting.lane().name()));
+        var arguments = new ArrayList<>(Starter.arguments(role, setting));
         arguments.addAll(more);
         return ChildProcess.start("the " + setting + " " + role,
                 cpus == null ? List.of() : List.of("taskset", "-c", cpus), options, Starter.class, arguments,

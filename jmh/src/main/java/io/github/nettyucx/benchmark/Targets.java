@@ -35,7 +35,7 @@ final class Targets {
     private static final Contender TCP = ucx(Lane.TCP);
     private static final Contender SOCKET = ucx(Lane.SOCKET);
     /** A server of this transport, and clients that know nothing of it. */
-    private static final Contender PLAIN = CommonOptions.plainClients();
+    private static final Contender PLAIN = NettyContender.plainClients();
     private static final Contender NIO = peer(TransportKind.NIO);
     private static final Contender EPOLL = peer(TransportKind.EPOLL);
     private static final Contender IO_URING = peer(TransportKind.IO_URING);

@@ -17,14 +17,14 @@ abstract class WorkCommand implements Callable<Integer> {
     @Mixin
     CommonOptions common;
 
-    @Option(names = "--loops", paramLabel = "N", converter = Count.OfThreads.class,
-            description = "Event loops on each side; connections are spread over them. Default: 1.")
-    private long loops = 1;
+    @Option(names = "--plain",
+            description = "Measure epoll's clients of a ucx server, too: ordinary TCP at the same port.")
+    private boolean plain;
 
-    @Option(names = "--rcvbuf", paramLabel = "BYTES", converter = ByteSize.Converter.class,
-            description = "SO_RCVBUF of all connections: ucx's receive window, the kernel's buffer of the others. "
-                    + "Default: what the transport chooses.")
-    private ByteSize receiveBuffer;
+    @Option(names = "--aeron",
+            description = "Measure Aeron over shared memory, too: one connection and messages of up to 1 KiB, latency and "
+                    + "throughput.")
+    private boolean aeron;
 
     private final Work work;
 
@@ -35,6 +35,10 @@ abstract class WorkCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         common.validate();
+        if (aeron && scenarios().stream().noneMatch(AeronIpc::knows)) {
+            throw common.rejected("--aeron is about latency and throughput on one connection, without TLS and with messages "
+                    + "of up to 1 KiB, and nothing of that is to be measured. Leave --aeron out, or measure that.");
+        }
         return new Report(common.output).measure(rows(), List.of());
     }
 
@@ -42,6 +46,9 @@ abstract class WorkCommand implements Callable<Integer> {
         var rows = new ArrayList<Row>();
         for (var scenario : scenarios()) {
             common.contenders().forEach(contender -> rows.add(new Row(scenario, contender)));
+            if (plain) {
+                rows.add(new Row(scenario, NettyContender.plainClients()));
+            }
             limits(scenario).forEach(contender -> rows.add(new Row(scenario, contender)));
         }
         return rows;
@@ -54,7 +61,7 @@ abstract class WorkCommand implements Callable<Integer> {
             common.lanes().stream().filter(lane -> Perftest.knows(scenario, lane))
                     .forEach(lane -> limits.add(new Perftest(lane, home)));
         }
-        if (common.hasAeron() && AeronIpc.knows(scenario)) {
+        if (aeron && AeronIpc.knows(scenario)) {
             limits.add(new AeronIpc());
         }
         if (Memcpy.knows(scenario)) {
@@ -66,23 +73,63 @@ abstract class WorkCommand implements Callable<Integer> {
     abstract List<Scenario> scenarios();
 
     final Scenario scenario(int size, int connections, int active, int flush, long operations) {
-        return new Scenario(work, size, connections, active, Math.toIntExact(loops), flush,
-                receiveBuffer == null ? 0 : receiveBuffer.bytes(), operations,
+        return new Scenario(work, size, connections, active, loops(), flush, receiveBuffer(), operations,
                 common.output.seconds(), common.pinning().server(), common.pinning().client());
     }
 
-    /** With messages of given sizes on given numbers of connections. */
-    abstract static class WithMessages extends WorkCommand {
+    int loops() {
+        return 1;
+    }
+
+    int receiveBuffer() {
+        return 0;
+    }
+
+    /** Where each side may have several event loops. */
+    abstract static class WithLoops extends WorkCommand {
+        @Option(names = "--loops", paramLabel = "N", converter = Count.OfThreads.class,
+                description = "Event loops on each side; connections are spread over them. Default: 1.")
+        private long loops = 1;
+
+        WithLoops(Work work) {
+            super(work);
+        }
+
+        @Override
+        final int loops() {
+            return Math.toIntExact(loops);
+        }
+    }
+
+    /** Where there are given numbers of connections, which can be made in another way. */
+    abstract static class WithConnections extends WithLoops {
+        @Option(names = "--connections", paramLabel = "N[,N]", hideParamSyntax = true, split = ",",
+                converter = Count.OfConnections.class,
+                description = "Connections; several with commas. Default: ${DEFAULT-VALUE}.")
+        List<Long> connections;
+
+        @Option(names = "--rcvbuf", paramLabel = "BYTES", converter = ByteSize.Converter.class,
+                description = "SO_RCVBUF of all connections: ucx's receive window, the kernel's buffer of the others. "
+                        + "Default: what the transport chooses.")
+        private ByteSize receiveBuffer;
+
+        private WithConnections(Work work) {
+            super(work);
+        }
+
+        @Override
+        final int receiveBuffer() {
+            return receiveBuffer == null ? 0 : receiveBuffer.bytes();
+        }
+    }
+
+    /** With messages of given sizes. */
+    abstract static class WithMessages extends WithConnections {
         @Option(names = "--size", paramLabel = "N[,N]", hideParamSyntax = true, split = ",",
                 converter = Sizes.Converter.class,
                 description = "Bytes in a message: 16, 1k, 1m; several with commas; 1..1m for all powers of two "
                         + "between. Default: ${DEFAULT-VALUE}.")
         List<Sizes> sizes;
-
-        @Option(names = "--connections", paramLabel = "N[,N]", hideParamSyntax = true, split = ",",
-                converter = Count.OfConnections.class,
-                description = "Connections; several with commas. Default: ${DEFAULT-VALUE}.")
-        List<Long> connections;
 
         @Option(names = "--operations", paramLabel = "N", converter = Count.OfIterations.class,
                 description = "Measured messages on each connection, instead of --seconds. A tenth of them goes "
@@ -212,12 +259,7 @@ abstract class WorkCommand implements Callable<Integer> {
     }
 
     /** Where connections matter, and not what they carry. */
-    abstract static class WithoutMessages extends WorkCommand {
-        @Option(names = "--connections", paramLabel = "N[,N]", hideParamSyntax = true, split = ",",
-                converter = Count.OfConnections.class,
-                description = "Connections; several with commas. Default: ${DEFAULT-VALUE}.")
-        List<Long> connections;
-
+    abstract static class WithoutMessages extends WithConnections {
         private WithoutMessages(Work work) {
             super(work);
         }

@@ -10,6 +10,7 @@ import io.github.nettyucx.examples.ExampleRunner;
 import io.github.nettyucx.examples.Lane;
 import io.github.nettyucx.examples.Setting;
 import io.github.nettyucx.examples.TransportKind;
+import io.github.nettyucx.examples.WaitMode;
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStreamReader;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.NullSource;
 
 /** The instrument, and how a user runs it: in a process of its own. What it measures here is too short to mean anything. */
 class BenchmarkTest {
@@ -57,6 +59,15 @@ class BenchmarkTest {
             assertTrue(work == Work.MEMORY || work == Work.IDLE || sample.figures().get(work.headline()) > 0,
                     sample.toString());
         }
+    }
+
+    /** The rows name it. */
+    @ParameterizedTest
+    @EnumSource
+    @NullSource
+    void aProcessThatStartsWaitsAsItIsTold(WaitMode waitMode) {
+        var setting = new Setting(TransportKind.UCX, Lane.SOCKET, waitMode);
+        assertEquals(setting, Starter.setting(Starter.arguments(Starter.SERVER, setting).toArray(String[]::new)));
     }
 
     @ParameterizedTest
@@ -125,6 +136,13 @@ class BenchmarkTest {
         "latency --pin 0:4095                  | this process cannot use processors 4095",
         "latency --transport nio --lane tcp    | --lane is about ucx",
         "latency --flush 3                     | Unknown options: '--flush'",
+        "start --loops 2                       | Unknown options: '--loops'",
+        "first-second --rcvbuf 64k             | Unknown options: '--rcvbuf'",
+        "grpc-unary --rcvbuf 64k               | Unknown options: '--rcvbuf'",
+        "messaging --plain                     | Unknown option: '--plain'",
+        "messaging --aeron                     | Unknown option: '--aeron'",
+        "connect --aeron                       | --aeron is about latency and throughput",
+        "latency --aeron --tls                 | --aeron is about latency and throughput",
         "fairness --connections 1              | leaves nobody to be treated fairly",
         "throughput --seconds 0                | --seconds 0.0 is out of range",
         "throughput --json /no/such/directory  | cannot be written",
