@@ -2,17 +2,19 @@
 package io.github.nettyucx.benchmark;
 
 import io.github.nettyucx.examples.ByteSize;
+import io.github.nettyucx.examples.WaitMode;
 import java.awt.BasicStroke;
 import java.awt.Color;
 import java.awt.Font;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -31,6 +33,9 @@ final class SvgCharts {
     private static final int HEIGHT = 420;
     private static final float LINE = 1.8f;
     private static final float[] DASHES = {7, 4};
+    /** Of the same contender, ways to wait. */
+    private static final Map<WaitMode, float[]> WAITS = Map.of(WaitMode.SPIN, new float[] {2, 3},
+            WaitMode.PARK, new float[] {9, 3, 2, 3});
     private static final int MARKER = 5;
     private static final Font TEXT = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
     private static final Color GRID = new Color(0xe4e4e4);
@@ -46,6 +51,23 @@ final class SvgCharts {
     /** So far above the others that these could not be told apart. */
     private static final Set<String> LEFT_OUT = Set.of("memcpy");
     private static final String LIMIT = "ucx_perftest";
+
+    /**
+     * Contenders that differ in how they wait have one colour and several strokes.
+     *
+     * @param waitMode {@code null} where all wait in one way
+     */
+    private record Line(String name, WaitMode waitMode) {
+        String label() {
+            return waitMode == null ? name : name + " " + waitMode;
+        }
+
+        BasicStroke stroke() {
+            var dashes = name.startsWith(THE_LIMIT) ? DASHES : waitMode == null ? null : WAITS.get(waitMode);
+            return dashes == null ? new BasicStroke(LINE)
+                    : new BasicStroke(LINE, BasicStroke.CAP_BUTT, BasicStroke.JOIN_ROUND, 1, dashes, 0);
+        }
+    }
 
     private SvgCharts() {
     }
@@ -63,9 +85,11 @@ final class SvgCharts {
 
     /** Writes a file for each work that was measured with two sizes or more, named after it. */
     static void write(ResultFile result, Path directory) throws IOException {
-        var works = new LinkedHashMap<Work, Map<String, TreeMap<Integer, Double>>>();
+        var works = new LinkedHashMap<Work, Map<Line, TreeMap<Integer, Double>>>();
         var scenarios = new EnumMap<Work, Scenario>(Work.class);
         var leftOut = leftOut(result);
+        var severalWaits = result.results().stream().map(ResultFile.Result::waitMode).filter(wait -> !wait.equals("-"))
+                .distinct().count() > 1;
         for (var row : result.results()) {
             var work = row.scenario().work();
             var metric = drawn(work);
@@ -74,7 +98,7 @@ final class SvgCharts {
             if (metric != null && row.summary().containsKey(metric) && !leftOut.contains(row.contender())
                     && scenario.equals(scenarios.computeIfAbsent(work, _ -> scenario))) {
                 works.computeIfAbsent(work, _ -> new LinkedHashMap<>())
-                        .computeIfAbsent(name(row), _ -> new TreeMap<>())
+                        .computeIfAbsent(line(row, severalWaits), _ -> new TreeMap<>())
                         .put(row.scenario().size(), row.summary().get(metric).median());
             }
         }
@@ -110,6 +134,11 @@ final class SvgCharts {
         return leftOut;
     }
 
+    private static Line line(ResultFile.Result row, boolean severalWaits) {
+        return new Line(name(row), !severalWaits || row.waitMode().equals("-") ? null
+                : WaitMode.valueOf(row.waitMode().toUpperCase(Locale.ROOT)));
+    }
+
     private static String name(ResultFile.Result row) {
         if (row.contender().equals(LIMIT)) {
             return row.lane().equals("shm") ? THE_LIMIT : THE_LIMIT + " " + row.lane();
@@ -117,7 +146,7 @@ final class SvgCharts {
         return row.contender() + (row.lane().equals("-") ? "" : " " + row.lane());
     }
 
-    private static XYChart chart(Work work, Map<String, TreeMap<Integer, Double>> lines) {
+    private static XYChart chart(Work work, Map<Line, TreeMap<Integer, Double>> lines) {
         var chart = new XYChartBuilder().width(WIDTH).height(HEIGHT)
                 .title(work == Work.LATENCY ? "There and back, median" : work == Work.THROUGHPUT ? "One way" : "Both ways")
                 .xAxisTitle("bytes in a message").yAxisTitle(work == Work.LATENCY ? "microseconds" : "GB/s").build();
@@ -139,20 +168,20 @@ final class SvgCharts {
         style.setAxisTickLabelsFont(TEXT);
         style.setAxisTitleFont(TEXT);
         var others = OTHER_COLOURS.iterator();
-        var names = new LinkedHashSet<>(COLOURS.keySet());
-        names.addAll(lines.keySet());
-        names.retainAll(lines.keySet());
-        for (var name : names) {
-            var points = lines.get(name);
-            var series = chart.addSeries(name, points.keySet().stream().map(SvgCharts::exponent).toList(),
+        var colours = new LinkedHashMap<>(COLOURS);
+        lines.keySet().forEach(line ->
+                colours.computeIfAbsent(line.name(), _ -> others.hasNext() ? others.next() : Color.GRAY));
+        var order = List.copyOf(colours.keySet());
+        var ordered = lines.keySet().stream().sorted(Comparator.comparingInt(line -> order.indexOf(line.name()))).toList();
+        for (var line : ordered) {
+            var points = lines.get(line);
+            var series = chart.addSeries(line.label(), points.keySet().stream().map(SvgCharts::exponent).toList(),
                     List.copyOf(points.values()));
-            var colour = COLOURS.containsKey(name) || !others.hasNext() ? COLOURS.getOrDefault(name, Color.GRAY)
-                    : others.next();
+            var colour = colours.get(line.name());
             series.setLineColor(colour);
             series.setMarkerColor(colour);
             series.setMarker(SeriesMarkers.CIRCLE);
-            series.setLineStyle(name.startsWith(THE_LIMIT)
-                    ? new BasicStroke(LINE, BasicStroke.CAP_BUTT, BasicStroke.JOIN_ROUND, 1, DASHES, 0) : new BasicStroke(LINE));
+            series.setLineStyle(line.stroke());
         }
         return chart;
     }

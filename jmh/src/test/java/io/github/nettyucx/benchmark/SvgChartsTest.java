@@ -15,6 +15,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -62,6 +63,28 @@ class SvgChartsTest {
             }
         }
         assertFalse(Files.exists(directory.resolve("bidirectional.svg")));
+    }
+
+    /** Otherwise they would be one line, with the figures of the last. */
+    @Test
+    void eachWayToWaitIsALine() throws Exception {
+        var rows = new ArrayList<ResultFile.Result>();
+        for (var size : List.of(16, 1024, 65_536)) {
+            for (var wait : WaitMode.values()) {
+                var row = new Row(new Scenario(Work.LATENCY, size, 1, 1, 1, 1, 0, 0, 1, null, null),
+                        new NettyContender(new Setting(TransportKind.UCX, Lane.SHM, wait)));
+                row.add(new Sample("-", "-", 1, 1, Map.of(Metric.P50, size * (1.0 + wait.ordinal())), null, null));
+                rows.add(ResultFile.Result.of(row));
+            }
+        }
+        var result = result(Work.LATENCY, false);
+        SvgCharts.write(new ResultFile(result.started(), result.finished(), true, List.of(), List.of(), result.machine(),
+                1, rows, List.of()), directory);
+        var picture = Files.readString(directory.resolve("latency.svg"));
+        // Of the one contender's colour.
+        var strokes = Pattern.compile("<line style=\"([^\"]*stroke:rgb\\(0,80,181\\)[^\"]*)\"").matcher(picture).results()
+                .map(line -> line.group(1)).distinct().toList();
+        assertEquals(WaitMode.values().length, strokes.size(), strokes.toString());
     }
 
     /** They would be a line of their own, of another matter. */
