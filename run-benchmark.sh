@@ -30,6 +30,8 @@ starts_applications() {
     [[ $before != --only ]] || only+=,$argument
     before=$argument
   done
+  # Blanks around a comma are none of a name; Java takes them off, too.
+  only=${only//[[:space:]]/}
   only=${only:-applications}
   [[ ,${only,,}, == *,applications,* ]]
 }
