@@ -30,25 +30,46 @@ final class Gauge {
     }
 
     private final Reading reading;
+    /** Why there is no reading. */
+    private final String none;
     private final List<Double> taken = new ArrayList<>();
     private double last = UNKNOWN;
     private boolean begun;
+    private int failed;
+    private String failure;
 
-    /** @param reading {@code null} if there is nothing to look at: then no minute is known to be bad */
-    Gauge(Reading reading) {
+    private Gauge(Reading reading, String none) {
         this.reading = reading;
+        this.none = none;
+    }
+
+    Gauge(Reading reading) {
+        this(reading, null);
+    }
+
+    /** There is nothing to look at: no minute is known to be bad. */
+    static Gauge none(String why) {
+        return new Gauge(null, why);
     }
 
     /**
+     * Looks at processors that are measured.
+     *
      * @param perftest where UCX is installed, or {@code null}
+     * @param rows that are measured
      */
-    static Gauge of(Path perftest) {
+    static Gauge of(Path perftest, List<Row> rows) {
         if (perftest == null) {
-            return new Gauge(null);
+            return none("there is no ucx_perftest");
         }
-        var two = Runtime.getRuntime().availableProcessors() > 1;
-        var scenario = new Scenario(Work.LATENCY, SIZE, 1, 1, 1, 1, 0, ROUND_TRIPS, 0, two ? "0" : null,
-                two ? "1" : null);
+        var allowed = Processors.allowed();
+        if (allowed.size() == 1) {
+            return none("there is one processor only, and ucx_perftest is two processes that never pause");
+        }
+        var measured = rows.stream().map(Row::scenario).filter(Scenario::isPinned).findFirst()
+                .map(scenario -> new Pinning(scenario.serverCpus(), scenario.clientCpus())).orElse(Pinning.NONE);
+        var two = Processors.two(measured, allowed);
+        var scenario = new Scenario(Work.LATENCY, SIZE, 1, 1, 1, 1, 0, ROUND_TRIPS, 0, two.server(), two.client());
         var limit = new Perftest(Lane.SHM, perftest);
         return new Gauge(interruption -> limit.measure(scenario, SECONDS, interruption).figures().get(Metric.P50));
     }
@@ -66,10 +87,27 @@ final class Gauge {
             } catch (ExampleFailure e) {
                 // What cannot be looked at now is not known to be bad.
                 last = UNKNOWN;
+                failed++;
+                failure = e.getMessage();
             }
         }
         begun = true;
         return Math.max(before, last);
+    }
+
+    /** Whether there are minutes of which nothing is known. */
+    boolean isIncomplete() {
+        return taken.isEmpty() || failed > 0;
+    }
+
+    /** Why that is so. */
+    String reason() {
+        if (reading == null) {
+            return none;
+        }
+        return failed == 0 ? "nobody has looked"
+                : String.format("ucx_perftest could not be run %d of %d times, at last because of this: %s", failed,
+                        failed + taken.size(), failure);
     }
 
     /** Whether that reading says that others had the processors, as far as is known by now. */

@@ -27,7 +27,7 @@ final class Report {
         try {
             var machine = Machine.current();
             var started = Instant.now();
-            var gauge = Gauge.of(Perftest.bundled());
+            var gauge = Gauge.of(Perftest.bundled(), rows);
             var complete = new Experiment(rows, output.rounds(), gauge, LineProgress.create(), interruption).run();
             if (!complete) {
                 System.err.println("Interrupted; this is what was measured until then.");

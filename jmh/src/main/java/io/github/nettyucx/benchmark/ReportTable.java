@@ -73,12 +73,14 @@ final class ReportTable {
     /** What others did to the run. */
     static String disturbances(List<Row> rows, Gauge gauge) {
         if (gauge.good() == Double.POSITIVE_INFINITY) {
-            return "Nothing tells whether others had the processors: there is no ucx_perftest.\n";
+            return "Nothing tells whether others had the processors: " + gauge.reason() + "\n";
         }
         var disturbed = rows.stream().mapToInt(row -> row.disturbed().size()).sum();
         var measured = rows.stream().mapToInt(row -> row.samples().size()).sum() + disturbed;
         return String.format(Locale.ROOT, "%d of %d measurements were disturbed, do not count, and were made again up to "
-                + "twice: plain UCX's round trip took more than %.1f times the %.2f µs of its good minutes before or after them.%n",
-                disturbed, measured, Gauge.TOLERANCE, gauge.good());
+                + "twice: plain UCX's round trip took more than %.1f times the %.2f µs of its good minutes before or after "
+                + "them, or the limit missed its own best by as much.%n",
+                disturbed, measured, Gauge.TOLERANCE, gauge.good())
+                + (gauge.isIncomplete() ? "Not all is known of that: " + gauge.reason() + "\n" : "");
     }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.github.nettyucx.examples.ExampleFailure;
 import io.github.nettyucx.examples.Lane;
 import io.github.nettyucx.examples.Progress;
 import io.github.nettyucx.examples.Setting;
@@ -93,6 +94,57 @@ class FiguresTest {
     }
 
     @Test
+    void aGaugeThatCouldNotBeReadIsNotOneThatIsNotThere() throws InterruptedException {
+        var interruption = new Interruption();
+        var without = Gauge.of(null, List.of());
+        assertEquals(0, without.look(interruption));
+        assertTrue(ReportTable.disturbances(List.of(), without).contains("there is no ucx_perftest"));
+        var broken = new Gauge(_ -> {
+            throw new ExampleFailure("no such device");
+        });
+        assertTrue(ReportTable.disturbances(List.of(), broken).contains("nobody has looked"));
+        assertEquals(0, broken.look(interruption));
+        var text = ReportTable.disturbances(List.of(), broken);
+        assertTrue(text.startsWith("Nothing tells whether") && text.contains("could not be run 5 of 5 times")
+                && text.contains("no such device"), text);
+    }
+
+    @Test
+    void whatTheGaugeHasMissedIsTold() throws InterruptedException {
+        var readings = List.of(0.3, 0.3, 0.3, 0.3, 0.3, -1.0, 0.3).iterator();
+        var gauge = new Gauge(_ -> {
+            var reading = readings.next();
+            if (reading < 0) {
+                throw new ExampleFailure("it was not done within 60 s");
+            }
+            return reading;
+        });
+        gauge.look(new Interruption());
+        assertEquals(1, ReportTable.disturbances(List.of(), gauge).lines().count());
+        gauge.look(new Interruption());
+        gauge.look(new Interruption());
+        var text = ReportTable.disturbances(List.of(), gauge);
+        assertTrue(text.startsWith("0 of 0 measurements were disturbed") && text.contains("could not be run 1 of 7 times")
+                && text.contains("it was not done within 60 s"), text);
+    }
+
+    /** With others than those that are measured it would tell of others' minutes. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', nullValues = "all", value = {
+        "all     | all     | 0-3  | 0:1",
+        "all     | all     | 5,9  | 5:9",
+        "2       | 3       | 0-3  | 2:3",
+        "0,1     | 0,1     | 0-1  | 0:1",
+        "2-3     | 2       | 0-3  | 3:2",
+        "2       | 2-3     | 0-3  | 2:3",
+        "1       | 1       | 0-3  | 1:0",
+        "0       | 0       | 0-1  | 0:1"})
+    void theGaugeHasProcessorsThatAreMeasured(String server, String client, String allowed, String expected) {
+        var two = Processors.two(new Pinning(server, client), Processors.parse(allowed));
+        assertEquals(expected, two.server() + ":" + two.client());
+    }
+
+    @Test
     void aReadingThatIsTooGoodSpoilsNoOthers() throws InterruptedException {
         var readings = List.of(0.3, 0.1, 0.31, 0.32, 0.33, 0.34, 0.35).iterator();
         var gauge = new Gauge(_ -> readings.next());
@@ -108,7 +160,7 @@ class FiguresTest {
         for (var micros : new double[] {3.1, 2.0, 2.9}) {
             limit.add(sample(Metric.P50, micros));
         }
-        limit.settle(new Gauge(null));
+        limit.settle(Gauge.none("none is needed"));
         assertEquals(2, limit.samples().size());
         assertEquals(1, limit.disturbed().size());
     }
@@ -129,7 +181,7 @@ class FiguresTest {
         };
         var contender = new Measured(() -> 1.0);
         var rows = List.of(new Row(LATENCY, contender), new Row(scenario(Work.START_AOT, 16), contender));
-        assertTrue(new Experiment(rows, 2, new Gauge(null), progress, new Interruption()).run());
+        assertTrue(new Experiment(rows, 2, Gauge.none("none is needed"), progress, new Interruption()).run());
         assertEquals(4, fractions.size());
         assertEquals(0, fractions.getFirst());
         assertTrue(fractions.get(1) < 0.25, fractions.toString());

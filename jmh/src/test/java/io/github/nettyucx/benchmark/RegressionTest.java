@@ -156,7 +156,7 @@ class RegressionTest {
                     key -> List.of(new Row(scenario, bound.ours), new Row(scenario, bound.reference))));
         }
         var all = measured.values().stream().flatMap(List::stream).toList();
-        assertTrue(new Experiment(all, 1, Gauge.of(Perftest.bundled()), Progress.SILENT, new Interruption()).run());
+        assertTrue(new Experiment(all, 1, Gauge.of(Perftest.bundled(), all), Progress.SILENT, new Interruption()).run());
         var table = ReportTable.render(all);
         System.out.println(table);
 
