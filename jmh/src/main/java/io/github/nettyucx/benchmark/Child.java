@@ -4,6 +4,7 @@ package io.github.nettyucx.benchmark;
 import io.github.nettyucx.examples.Explanation;
 import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.ParentProcess;
+import io.netty.util.internal.OutOfDirectMemoryError;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Semaphore;
@@ -31,6 +32,8 @@ final class Child {
     static final String TELL_CLEAN_STATE = "clean-state";
     /** To a client that is ready: measure. To one that has reported the result: disconnect, and end. */
     static final String GO = "go";
+
+    private static final long MEBIBYTE = 1 << 20;
 
     /** What a child process does. */
     interface Body {
@@ -83,11 +86,23 @@ final class Child {
             body.run();
             exitCode = 0;
         } catch (Throwable t) {
-            System.out.println(FAILURE + URLEncoder.encode(Explanation.of(t), StandardCharsets.UTF_8));
+            System.out.println(FAILURE + URLEncoder.encode(explanation(t), StandardCharsets.UTF_8));
             t.printStackTrace();
         } finally {
             System.exit(exitCode);
         }
+    }
+
+    /** As for all, but that the heap of these processes is none that a user can make larger. */
+    static String explanation(Throwable failure) {
+        for (var at = failure; at != null; at = at.getCause()) {
+            if (at instanceof OutOfMemoryError && !(at instanceof OutOfDirectMemoryError)) {
+                return "not enough memory (" + at.getMessage() + "); use fewer connections or smaller messages. This process "
+                        + "always has a heap of " + Runtime.getRuntime().maxMemory() / MEBIBYTE
+                        + " MiB: -Xmx does not change that";
+            }
+        }
+        return Explanation.of(failure);
     }
 
     private static void serve(Task task) throws Exception {

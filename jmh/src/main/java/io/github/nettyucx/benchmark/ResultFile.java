@@ -11,7 +11,7 @@ import java.util.Map;
  *
  * @param complete {@code false} if the user interrupted it
  * @param command what the user typed
- * @param jvmOptions of the measured processes
+ * @param jvmOptions of the measured processes, but those of {@link Starts} and {@link Ratis}, which have others
  */
 record ResultFile(Instant started, Instant finished, boolean complete, List<String> command, List<String> jvmOptions,
                   Machine machine, int rounds, List<Result> results, List<Outcome> targets) {

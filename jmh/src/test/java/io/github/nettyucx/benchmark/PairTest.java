@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.nettyucx.examples.ChildProcess;
 import io.github.nettyucx.examples.ExampleFailure;
+import io.github.nettyucx.examples.Explanation;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -106,6 +107,18 @@ class PairTest {
         try (var files = Files.list(directory)) {
             assertEquals(LOOKS, files.count());
         }
+    }
+
+    /** All of them have the same heap, whatever the benchmark's own JVM was given. */
+    @Test
+    void aFullHeapIsNoReasonToRaiseWhatCannotBeRaised() {
+        var full = new OutOfMemoryError("Java heap space");
+        for (var failure : List.of(full, new ExampleFailure(Explanation.of(full), full))) {
+            var text = Child.explanation(failure);
+            assertTrue(text.contains("Java heap space") && text.contains("-Xmx does not change that")
+                    && !text.contains("raise"), text);
+        }
+        assertEquals("told", Child.explanation(new ExampleFailure("told")));
     }
 
     @Test
