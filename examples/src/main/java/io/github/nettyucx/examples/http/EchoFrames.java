@@ -10,8 +10,8 @@ import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 import java.util.function.Consumer;
 
 /**
- * A WebSocket that returns what it gets, frame by frame, and no faster than that is taken. Netty's own handler of
- * HTTP/1.1 keeps pings to itself and answers them; there is none for HTTP/2.
+ * A WebSocket that returns what it gets, frame by frame. Netty's own handler of HTTP/1.1 keeps pings to itself and answers
+ * them; there is none for HTTP/2.
  */
 final class EchoFrames extends SimpleChannelInboundHandler<WebSocketFrame> {
     private final Consumer<ChannelHandlerContext> end;
@@ -37,11 +37,5 @@ final class EchoFrames extends SimpleChannelInboundHandler<WebSocketFrame> {
     public void channelReadComplete(ChannelHandlerContext ctx) {
         ctx.flush();
         ctx.fireChannelReadComplete();
-    }
-
-    @Override
-    public void channelWritabilityChanged(ChannelHandlerContext ctx) {
-        ctx.channel().config().setAutoRead(ctx.channel().isWritable());
-        ctx.fireChannelWritabilityChanged();
     }
 }

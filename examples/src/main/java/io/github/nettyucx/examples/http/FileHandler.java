@@ -20,7 +20,10 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.stream.ChunkedFile;
 import java.io.IOException;
 
-/** Answers requests with files: of a connection of HTTP/1.1, or the one of a stream of HTTP/2. */
+/**
+ * Answers requests with files: of a connection of HTTP/1.1, or the one of a stream of HTTP/2. Nothing else in its pipeline
+ * decides whether the channel reads.
+ */
 final class FileHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
     /** Each is a file that is open; the requests behind them stay in the {@code FlowControlHandler}. */
     private static final int MOST_AT_A_TIME = 16;
@@ -46,18 +49,27 @@ final class FileHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
             refuse(ctx);
             return;
         }
-        if (++unsent == MOST_AT_A_TIME) {
-            ctx.channel().config().setAutoRead(false);
-        }
+        unsent++;
+        readAsLongAsThereIsRoom(ctx);
         send(ctx, files.answer(request)).addListener(sent -> {
-            if (unsent-- == MOST_AT_A_TIME) {
-                ctx.channel().config().setAutoRead(true);
-            }
+            unsent--;
+            readAsLongAsThereIsRoom(ctx);
             if (!sent.isSuccess()) {
                 // The head has promised more than has been sent.
                 ctx.close();
             }
         });
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+        readAsLongAsThereIsRoom(ctx);
+        ctx.fireChannelWritabilityChanged();
+    }
+
+    /** A WebSocket's frames, which follow the requests on a connection of HTTP/1.1, wait for room as well. */
+    private void readAsLongAsThereIsRoom(ChannelHandlerContext ctx) {
+        ctx.channel().config().setAutoRead(unsent < MOST_AT_A_TIME && ctx.channel().isWritable());
     }
 
     private ChannelFuture send(ChannelHandlerContext ctx, FileAnswer answer) throws IOException {

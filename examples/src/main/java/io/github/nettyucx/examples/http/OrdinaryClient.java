@@ -79,7 +79,7 @@ final class OrdinaryClient {
         return (trust == null ? builder : builder.sslContext(trusting(trust))).build();
     }
 
-    private static SSLContext trusting(Path certificate) {
+    static SSLContext trusting(Path certificate) {
         try (var in = Files.newInputStream(certificate)) {
             var store = KeyStore.getInstance(KeyStore.getDefaultType());
             store.load(null);

@@ -162,12 +162,21 @@ final class ServerPipeline extends ChannelInitializer<SocketChannel> {
             if (frame instanceof Http2HeadersFrame head && WebSocketStream.isRequest(head.headers(), ECHO_PATH)) {
                 ctx.writeAndFlush(new DefaultHttp2HeadersFrame(new DefaultHttp2Headers().status("200")));
                 WebSocketStream.install(pipeline, true, LARGEST_FRAME);
-                pipeline.addLast(new EchoFrames(WebSocketStream::end), new Dropped());
+                pipeline.addLast(new EchoFrames(WebSocketStream::end), new ReadsWhileWritable(), new Dropped());
             } else {
                 stream(pipeline);
                 ctx.fireChannelRead(frame);
             }
             pipeline.remove(this);
+        }
+    }
+
+    /** Takes from a client no more than it takes from us. */
+    private static final class ReadsWhileWritable extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+            ctx.channel().config().setAutoRead(ctx.channel().isWritable());
+            ctx.fireChannelWritabilityChanged();
         }
     }
 
