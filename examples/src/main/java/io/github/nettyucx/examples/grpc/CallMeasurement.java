@@ -10,10 +10,11 @@ import io.github.nettyucx.examples.grpc.proto.Payload;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
 import java.nio.file.Path;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import org.HdrHistogram.Histogram;
 
 /** Measures unary calls over one connection: one after the other, then many at a time. */
@@ -24,10 +25,19 @@ final class CallMeasurement {
     private static final long STALL_SECONDS = 60;
 
     private final GrpcLoad load;
+    private final long stallSeconds;
     private final Payload payload;
 
     CallMeasurement(GrpcLoad load) {
+        this(load, STALL_SECONDS);
+    }
+
+    /**
+     * @param stallSeconds how long no call may end before the measurement gives up
+     */
+    CallMeasurement(GrpcLoad load, long stallSeconds) {
         this.load = load;
+        this.stallSeconds = stallSeconds;
         payload = Payloads.of(1, load.size().bytes());
     }
 
@@ -47,7 +57,19 @@ final class CallMeasurement {
         }
     }
 
-    private double oneByOne(GrpcClient client, long calls, Histogram latency, Progress progress) {
+    /**
+     * On a thread of its own, so that this one can give up. A deadline of each call would be a timer of each call, and be
+     * measured as well.
+     */
+    private double oneByOne(GrpcClient client, long calls, Histogram latency, Progress progress)
+            throws InterruptedException {
+        var ended = new AtomicLong();
+        var seconds = CompletableFuture.supplyAsync(() -> oneByOne(client, calls, latency, progress, ended),
+                task -> Thread.ofPlatform().daemon().name("calls").start(task));
+        return await(seconds, ended, calls);
+    }
+
+    private double oneByOne(GrpcClient client, long calls, Histogram latency, Progress progress, AtomicLong ended) {
         var stub = ExerciseGrpc.newBlockingStub(client.channel());
         var start = System.nanoTime();
         for (var i = 0L; i < calls; i++) {
@@ -55,6 +77,7 @@ final class CallMeasurement {
             var reply = stub.return_(payload);
             latency.recordValue(Math.min(System.nanoTime() - before, LONGEST_NANOS));
             requireSame(reply);
+            ended.lazySet(i + 1);
             if (i % PROGRESS_EVERY == 0) {
                 progress.at((double) i / calls);
             }
@@ -68,7 +91,7 @@ final class CallMeasurement {
         for (var i = 0; i < Math.min(load.concurrency(), calls); i++) {
             run.next();
         }
-        run.await();
+        await(run.done, run.ended, calls);
         return (System.nanoTime() - start) / 1e9;
     }
 
@@ -78,40 +101,51 @@ final class CallMeasurement {
         }
     }
 
+    /**
+     * @param ended how many calls have ended so far
+     * @throws ExampleFailure if none ends any more
+     */
+    private <T> T await(CompletableFuture<T> run, AtomicLong ended, long calls) throws InterruptedException {
+        var before = 0L;
+        while (true) {
+            try {
+                return run.get(stallSeconds, TimeUnit.SECONDS);
+            } catch (TimeoutException e) {
+                var now = ended.get();
+                if (now == before) {
+                    throw new ExampleFailure("no call ended for " + stallSeconds + " s, " + now + " of " + calls
+                            + " were done", e);
+                }
+                before = now;
+            } catch (ExecutionException e) {
+                switch (e.getCause()) {
+                    case StatusRuntimeException status -> throw status;
+                    case ExampleFailure told -> throw told;
+                    case Throwable other -> throw new ExampleFailure("a call failed: " + other, other);
+                }
+            }
+        }
+    }
+
     /** Each call that ends begins the next, as long as there are any to be made. */
     private final class Concurrent {
         private final ExerciseStub stub;
         private final long calls;
         private final AtomicLong begun = new AtomicLong();
         private final AtomicLong ended = new AtomicLong();
-        private final CountDownLatch done = new CountDownLatch(1);
-        private final AtomicReference<Throwable> failure = new AtomicReference<>();
+        private final CompletableFuture<Void> done = new CompletableFuture<>();
 
         private Concurrent(ExerciseStub stub, long calls) {
             this.stub = stub;
             this.calls = calls;
+            if (calls == 0) {
+                done.complete(null);
+            }
         }
 
         private void next() {
             if (begun.getAndIncrement() < calls) {
                 stub.return_(payload, new Once());
-            }
-        }
-
-        private void await() throws InterruptedException {
-            var before = -1L;
-            while (!done.await(STALL_SECONDS, TimeUnit.SECONDS)) {
-                if (before == ended.get()) {
-                    throw new ExampleFailure("no call ended for " + STALL_SECONDS + " s, " + before + " of " + calls
-                            + " were done");
-                }
-                before = ended.get();
-            }
-            switch (failure.get()) {
-                case null -> { }
-                case StatusRuntimeException status -> throw status;
-                case ExampleFailure told -> throw told;
-                case Throwable other -> throw new ExampleFailure("a call failed: " + other, other);
             }
         }
 
@@ -123,14 +157,13 @@ final class CallMeasurement {
 
             @Override
             public void onError(Throwable cause) {
-                failure.compareAndSet(null, cause);
-                done.countDown();
+                done.completeExceptionally(cause);
             }
 
             @Override
             public void onCompleted() {
                 if (ended.incrementAndGet() == calls) {
-                    done.countDown();
+                    done.complete(null);
                 } else {
                     next();
                 }

@@ -2,9 +2,16 @@
 package io.github.nettyucx.examples.grpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.github.nettyucx.examples.ByteSize;
+import io.github.nettyucx.examples.ExampleFailure;
 import io.github.nettyucx.examples.ExampleProcess;
+import io.github.nettyucx.examples.HostAndPort;
+import io.github.nettyucx.examples.Progress;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
@@ -12,10 +19,15 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The example as a user runs it; what it checks about gRPC is in {@code CallChecks}. */
 @Timeout(240)
 class GrpcCallsTest {
+    private static final HostAndPort ANY_LOCAL_PORT = new HostAndPort("127.0.0.1", 0);
+    private static final long PATIENCE_SECONDS = 30;
+
     private static String[] briefly(String... arguments) {
         return Stream.concat(Stream.of(arguments), Stream.of("--calls", "50", "--warmup", "10", "--concurrency", "8"))
                 .toArray(String[]::new);
@@ -45,6 +57,30 @@ class GrpcCallsTest {
             server.process().toHandle().destroy();
             assertEquals("", server.outcome().err());
         }
+    }
+
+    @Test
+    void measuresWithoutAWarmUp() throws Exception {
+        try (var server = GrpcServer.start(GrpcTransport.DEFAULT, ANY_LOCAL_PORT, null, null, true)) {
+            var result = measure(server.address(), 0, PATIENCE_SECONDS);
+            assertTrue(result.callsPerSecond() > 0 && result.concurrentCallsPerSecond() > 0, result.toLine());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, 1})
+    void givesUpOnAServerThatNeverAnswers(long warmup) throws Exception {
+        try (var silent = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+            var server = new HostAndPort("127.0.0.1", silent.getLocalPort());
+            var failure = assertThrows(ExampleFailure.class, () -> measure(server, warmup, 1));
+            assertEquals("no call ended for 1 s, 0 of " + (warmup == 0 ? 50 : warmup) + " were done",
+                    failure.getMessage());
+        }
+    }
+
+    private static GrpcResult measure(HostAndPort server, long warmup, long stallSeconds) throws Exception {
+        return new CallMeasurement(new GrpcLoad(new ByteSize(16), 50, warmup, 8, true), stallSeconds)
+                .measure(server, GrpcTransport.DEFAULT, null, Progress.SILENT);
     }
 
     @Test
