@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
 
 /** Makes connections to one server, on an event loop that goes with this object. Its methods block. */
 final class ClientConnections implements AutoCloseable {
@@ -105,12 +106,29 @@ final class ClientConnections implements AutoCloseable {
      * @param what is waited for, for the message if it does not come
      */
     static <T> T await(CompletableFuture<T> future, String what) throws InterruptedException {
-        try {
-            return future.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-        } catch (ExecutionException e) {
-            throw new ExampleFailure(what + ": " + Explanation.of(e.getCause()), e.getCause());
-        } catch (TimeoutException e) {
-            throw new ExampleFailure(what + ": did not come within " + PATIENCE_SECONDS + " s", e);
+        return await(future, what, () -> 0, PATIENCE_SECONDS);
+    }
+
+    /**
+     * The same for what comes in parts, and may take any time as long as they come.
+     *
+     * @param parts how many have come so far
+     */
+    static <T> T await(CompletableFuture<T> future, String what, LongSupplier parts, long patienceSeconds)
+            throws InterruptedException {
+        var before = 0L;
+        while (true) {
+            try {
+                return future.get(patienceSeconds, TimeUnit.SECONDS);
+            } catch (ExecutionException e) {
+                throw new ExampleFailure(what + ": " + Explanation.of(e.getCause()), e.getCause());
+            } catch (TimeoutException e) {
+                var now = parts.getAsLong();
+                if (now == before) {
+                    throw new ExampleFailure(what + ": nothing came for " + patienceSeconds + " s", e);
+                }
+                before = now;
+            }
         }
     }
 

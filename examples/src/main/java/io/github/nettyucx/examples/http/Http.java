@@ -130,9 +130,8 @@ public final class Http extends PairCommand {
             measure(transport().toString(), this::checkWith, results -> results.stream().map(HttpResult::toLine)
                     .collect(Collectors.joining(RESULT_SEPARATOR)), this::report);
         } else if (!urls.isEmpty()) {
-            Console.print(new UrlClient(transport(), trust,
-                    protocols == null ? HttpProtocol.HTTP_1_1 : protocols.getFirst(),
-                    range == null ? null : "bytes=" + range).get(urls));
+            new UrlClient(transport(), trust, protocols == null ? HttpProtocol.HTTP_1_1 : protocols.getFirst(),
+                    range == null ? null : "bytes=" + range).get(urls, Console::print);
         } else {
             compare();
         }

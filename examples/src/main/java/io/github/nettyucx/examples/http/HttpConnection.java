@@ -12,6 +12,7 @@ import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpVersion;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /** A client's connection, for any number of requests. */
@@ -48,12 +49,26 @@ abstract class HttpConnection implements AutoCloseable {
                 EmptyHttpHeaders.INSTANCE), content);
     }
 
-    /** Sends one request and waits for its answer. */
+    /** Sends one request and waits for its answer, as long as more of it comes. */
     Reply request(HttpMethod method, String path, HttpHeaders headers, Consumer<ByteBuf> content)
             throws InterruptedException {
-        var exchange = exchange(method, path, headers, content);
+        return request(method, path, headers, content, ClientConnections.PATIENCE_SECONDS);
+    }
+
+    /**
+     * As {@link #request(HttpMethod, String, HttpHeaders, Consumer)}.
+     *
+     * @param patienceSeconds how long nothing may come
+     */
+    Reply request(HttpMethod method, String path, HttpHeaders headers, Consumer<ByteBuf> content, long patienceSeconds)
+            throws InterruptedException {
+        var parts = new AtomicLong();
+        var exchange = exchange(method, path, headers, part -> {
+            parts.incrementAndGet();
+            content.accept(part);
+        });
         send(List.of(exchange));
-        return ClientConnections.await(exchange.reply(), method + " " + path);
+        return ClientConnections.await(exchange.reply(), method + " " + path, parts::get, patienceSeconds);
     }
 
     @Override

@@ -16,6 +16,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** Gets what URLs name, and tells what came. */
 final class UrlClient {
@@ -40,13 +41,21 @@ final class UrlClient {
     /**
      * One after the other, each over a connection of its own.
      *
-     * @return a table
+     * @param report is given a table: of all, or of those before the one that fails
+     * @throws ExampleFailure if one cannot be got
      */
-    String get(List<URI> urls) throws InterruptedException {
-        for (var url : urls) {
-            get(url);
+    void get(List<URI> urls, Consumer<String> report) throws InterruptedException {
+        var got = 0;
+        try {
+            for (var url : urls) {
+                get(url);
+                got++;
+            }
+        } finally {
+            if (got > 0) {
+                report.accept(table.render());
+            }
         }
-        return table.render();
     }
 
     private void get(URI url) throws InterruptedException {

@@ -66,6 +66,19 @@ class HttpTest {
     }
 
     @Test
+    void tellsOfTheUrlsBeforeTheOneThatFails(@TempDir Path directory) throws Exception {
+        Files.writeString(directory.resolve("data"), "some text");
+        try (var server = ExampleProcess.start(Http.class, "--server", "127.0.0.1:0", "--files", directory.toString(),
+                "--transport", "nio")) {
+            var url = "http://" + server.address() + "/data";
+            var outcome = ExampleProcess.run(Http.class, "--transport", "nio", url, "http://127.0.0.1:1/none", url)
+                    .assertFailed(1);
+            assertEquals(1, rows(outcome.out(), Pattern.quote(url) + " +200 +9 "), outcome.out());
+            outcome.assertSaid("http: cannot connect to 127.0.0.1:1: ");
+        }
+    }
+
+    @Test
     void saysSoWhenNobodyListens() throws Exception {
         ExampleProcess.run(Http.class, "--connect", "127.0.0.1:1").assertFailed(1)
                 .assertSaid("http: cannot connect to 127.0.0.1:1: Connection refused");
