@@ -15,9 +15,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -29,7 +27,6 @@ import java.util.stream.Stream;
  * happens however this process goes, even by SIGKILL. See {@link ParentProcess} for the child's half of it.
  */
 public final class ChildProcess implements AutoCloseable {
-    private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
     /** Options that every such process is started with. */
     public static final List<String> FLAGS =
             List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow");
@@ -40,10 +37,6 @@ public final class ChildProcess implements AutoCloseable {
     private static final long KILL_SECONDS = 10;
     private static final int EXIT_SIGINT = 130;
     private static final int EXIT_SIGTERM = 143;
-
-    static {
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> RUNNING.forEach(Process::destroy), "stop-children"));
-    }
 
     private final String name;
     private final Process process;
@@ -103,10 +96,7 @@ public final class ChildProcess implements AutoCloseable {
         // look for a process want to see what it is.
         builder.environment().put("CLASSPATH", classPath);
         try {
-            var process = builder.start();
-            RUNNING.add(process);
-            process.onExit().thenAccept(RUNNING::remove);
-            return new ChildProcess(name, process, reports);
+            return new ChildProcess(name, StartedProcesses.start(builder), reports);
         } catch (IOException e) {
             throw new ExampleFailure("cannot start " + name + ": " + e.getMessage(), e);
         }

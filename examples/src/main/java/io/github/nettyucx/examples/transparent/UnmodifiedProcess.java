@@ -2,6 +2,7 @@
 package io.github.nettyucx.examples.transparent;
 
 import io.github.nettyucx.examples.ExampleFailure;
+import io.github.nettyucx.examples.StartedProcesses;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
@@ -62,7 +63,8 @@ final class UnmodifiedProcess implements AutoCloseable {
         }
         command.addAll(List.of("-cp", netty(), PACKAGE + name));
         try {
-            return new UnmodifiedProcess(name, new ProcessBuilder(command).redirectErrorStream(true).start());
+            return new UnmodifiedProcess(name, StartedProcesses.start(
+                    new ProcessBuilder(command).redirectErrorStream(true)));
         } catch (IOException e) {
             throw new ExampleFailure("cannot start " + name + ": " + e.getMessage(), e);
         }

@@ -9,6 +9,7 @@ import io.github.nettyucx.examples.ExampleProcess;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -44,6 +45,26 @@ class TransparentTest {
                 "with Netty's, without socket", "with Netty's, with the agent (sysv|posix)", "with curl socket")) {
             var line = "(?m)^" + row.replaceFirst("(\\S+)$", "Hello World $1").replace(" ", " +") + " *$";
             assertTrue(Pattern.compile(line).matcher(http).find(), () -> line + " in\n" + out);
+        }
+    }
+
+    @Test
+    void takesItsChildrenAlongWhenItIsStopped() throws Exception {
+        try (var comparison = ExampleProcess.start(Transparent.class, "--seconds", "3600")) {
+            var children = List.<ProcessHandle>of();
+            while (children.size() < 2) {
+                assertTrue(comparison.process().isAlive());
+                TimeUnit.MILLISECONDS.sleep(20);
+                children = comparison.process().children().toList();
+            }
+            try {
+                comparison.process().toHandle().destroy();
+                for (var child : children) {
+                    child.onExit().get(30, TimeUnit.SECONDS);
+                }
+            } finally {
+                children.forEach(ProcessHandle::destroyForcibly);
+            }
         }
     }
 
