@@ -3,14 +3,12 @@ package io.github.nettyucx.examples;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.util.Base64;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A certificate for servers on this host, as PEM files in a directory that goes with this object; made by the JDK's
@@ -54,16 +52,12 @@ public record SelfSignedCertificate(Path directory) implements AutoCloseable {
         var keytool = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
                 "-genkeypair", "-alias", ALIAS, "-keyalg", "EC", "-groupname", "secp256r1", "-validity", "1",
                 "-dname", "CN=Netty UCX example", "-ext", "SAN=dns:localhost,ip:127.0.0.1,ip:::1",
-                "-storetype", "PKCS12", "-keystore", store.toString(), "-storepass:env", "STORE_PASSWORD")
-                .redirectErrorStream(true);
+                "-storetype", "PKCS12", "-keystore", store.toString(), "-storepass:env", "STORE_PASSWORD");
         // Not as an argument, which everybody on the machine could read.
         keytool.environment().put("STORE_PASSWORD", password);
-        var process = keytool.start();
-        process.getOutputStream().close();
-        var said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        if (!process.waitFor(KEYTOOL_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
-            process.destroyForcibly();
-            throw new IOException("keytool failed: " + said.strip());
+        var made = ProgramRun.of(keytool, KEYTOOL_SECONDS);
+        if (made.exitCode() != 0) {
+            throw new IOException("keytool failed: " + made.output().strip());
         }
         var keys = KeyStore.getInstance(store.toFile(), password.toCharArray());
         Files.writeString(certificate(), pem("CERTIFICATE", keys.getCertificate(ALIAS).getEncoded()));

@@ -66,7 +66,14 @@ public final class ExampleProcess implements AutoCloseable {
     }
 
     public static ExampleProcess start(Class<?> main, String... arguments) throws IOException {
-        return start(List.of(), Map.of(), main, arguments);
+        return startWith(List.of(), main, arguments);
+    }
+
+    /**
+     * @param options of the JVM, beside those that all examples get
+     */
+    public static ExampleProcess startWith(List<String> options, Class<?> main, String... arguments) throws IOException {
+        return start(options, Map.of(), main, arguments);
     }
 
     private static ExampleProcess start(List<String> options, Map<String, String> environment, Class<?> main,

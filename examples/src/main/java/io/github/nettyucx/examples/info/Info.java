@@ -45,10 +45,11 @@ public final class Info extends ExampleCommand {
         // Without UCX they go over the socket.
         usable &= ConnectionProbe.addTo(report);
         HostFacts.addTo(report);
-        if (devices) {
-            UcxFacts.addDevices(report);
-        }
         Console.print(report.render());
+        if (devices) {
+            // Behind all else: the program may hang, and that is worth a report as well.
+            Console.print("\n" + UcxFacts.devices().render());
+        }
         return usable ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 }

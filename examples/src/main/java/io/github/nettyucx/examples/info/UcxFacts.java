@@ -3,6 +3,7 @@ package io.github.nettyucx.examples.info;
 
 import io.github.nettyucx.channel.Ucx;
 import io.github.nettyucx.examples.Explanation;
+import io.github.nettyucx.examples.ProgramRun;
 import io.github.nettyucx.library.UcxEnvironment;
 import io.github.nettyucx.library.UcxLibrary;
 import io.github.nettyucx.library.UcxVersion;
@@ -14,13 +15,11 @@ import io.github.nettyucx.ucp.UcxException;
 import io.github.nettyucx.worker.LinkKind;
 import io.github.nettyucx.worker.UcxRuntime;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 
 /** The UCX that is in use here, what it has to offer, and how it has been set up. */
 final class UcxFacts {
@@ -92,18 +91,14 @@ final class UcxFacts {
     }
 
     /** What UCX's own program says about devices, if its installation has it. */
-    static void addDevices(Report report) throws InterruptedException {
-        report.section("Devices");
+    static Report devices() throws InterruptedException {
+        var report = new Report().section("Devices");
         if (!Ucx.isAvailable()) {
-            report.fact("ucx_info -d", "not asked: UCX is not available");
-            return;
+            return report.fact("ucx_info -d", "not asked: UCX is not available");
         }
         var program = program();
-        if (program.isEmpty()) {
-            report.fact("ucx_info", "not part of this installation of UCX");
-            return;
-        }
-        report.fact(program.get() + " -d", output(program.get()));
+        return program.isEmpty() ? report.fact("ucx_info", "not part of this installation of UCX")
+                : report.fact(program.get() + " -d", output(program.get()));
     }
 
     /** Beside the library: {@code lib/libucp.so.0} and {@code bin/ucx_info}, with directories between in Debian. */
@@ -119,18 +114,11 @@ final class UcxFacts {
 
     private static String output(Path program) throws InterruptedException {
         try {
-            var builder = new ProcessBuilder(program.toString(), "-d").redirectErrorStream(true);
+            var builder = new ProcessBuilder(program.toString(), "-d");
             builder.environment().put("LD_LIBRARY_PATH", UcxLibrary.load().path().getParent().toString());
-            var process = builder.start();
-            process.getOutputStream().close();
-            var text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            if (!process.waitFor(UCX_INFO_SECONDS, TimeUnit.SECONDS)) {
-                process.destroyForcibly();
-                return "does not end";
-            }
-            return "\n" + text;
+            return "\n" + ProgramRun.of(builder, UCX_INFO_SECONDS).output();
         } catch (IOException e) {
-            return "cannot be run: " + e.getMessage();
+            return "failed: " + e.getMessage();
         }
     }
 }

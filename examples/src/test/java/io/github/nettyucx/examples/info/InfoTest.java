@@ -5,10 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.nettyucx.examples.ExampleProcess;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The example as a user runs it. */
 @Timeout(240)
@@ -53,6 +57,25 @@ class InfoTest {
         assertFact(out, "IPv4, loopback", "socket, of socket");
         assertFact(out, "kernel", "Linux .*");
         assertTrue(out.contains("UCX is not available"), out);
+    }
+
+    /** Which is found beside the library. */
+    @Test
+    void tellsTheRestFirstWhenUcxInfoHangs(@TempDir Path directory) throws Exception {
+        var program = Files.writeString(Files.createDirectory(directory.resolve("bin")).resolve("ucx_info"),
+                "#!/bin/sh\nexec sleep 60\n");
+        assertTrue(program.toFile().setExecutable(true));
+        try (var info = ExampleProcess.startWith(List.of("-Dio.github.nettyucx.library=bundled",
+                "-Dio.github.nettyucx.workdir=" + directory), Info.class, "--devices")) {
+            while (!info.line().startsWith("  Netty ")) {
+                assertTrue(info.process().isAlive());
+            }
+            // It has not ended by itself before the rest was told.
+            while (info.process().descendants().findAny().isEmpty()) {
+                assertTrue(info.process().isAlive());
+                TimeUnit.MILLISECONDS.sleep(20);
+            }
+        }
     }
 
     @Test
