@@ -12,7 +12,7 @@ final class ResultJson {
 
     static String render(List<Measurement> measurements) {
         var nio = ResultTable.baseline(measurements);
-        return """
+        return String.format(Locale.ROOT, """
                 {
                   "java": %s,
                   "os": %s,
@@ -21,7 +21,7 @@ final class ResultJson {
                 %s
                   ]
                 }
-                """.formatted(quote(Runtime.version().toString()),
+                """, quote(Runtime.version().toString()),
                 quote(System.getProperty("os.name") + " " + System.getProperty("os.version") + " "
                         + System.getProperty("os.arch")),
                 Runtime.getRuntime().availableProcessors(),
@@ -31,7 +31,7 @@ final class ResultJson {
     }
 
     private static String result(Measurement m, Double timesFasterThanNio) {
-        return """
+        return String.format(Locale.ROOT, """
                     {
                       "transport": %s,
                       "lane": %s,
@@ -45,7 +45,7 @@ final class ResultJson {
                       "roundTripsPerSecond": %s,
                       "rttMicros": {"min": %s, "mean": %s, "p50": %s, "p99": %s, "p99.9": %s, "max": %s},
                       "p50TimesFasterThanNio": %s
-                    }""".indent(4).stripTrailing().formatted(quote(m.transport().toString()), quote(m.lane()),
+                    }""".indent(4).stripTrailing(), quote(m.transport().toString()), quote(m.lane()),
                 quote(m.waitMode()), quote(m.software()), m.load().size().bytes(), m.load().connections(),
                 m.load().threads(), m.load().iterations(), m.load().warmup(), number(m.roundTripsPerSecond()),
                 number(m.rtt().min()), number(m.rtt().mean()), number(m.rtt().p50()), number(m.rtt().p99()),
@@ -63,7 +63,7 @@ final class ResultJson {
             switch (c) {
                 case '"' -> quoted.append("\\\"");
                 case '\\' -> quoted.append("\\\\");
-                default -> quoted.append(c < ' ' ? String.format("\\u%04x", (int) c) : c);
+                default -> quoted.append(c < ' ' ? String.format(Locale.ROOT, "\\u%04x", (int) c) : c);
             }
         }
         return quoted.append('"').toString();

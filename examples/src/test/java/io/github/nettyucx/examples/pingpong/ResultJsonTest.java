@@ -4,6 +4,7 @@ package io.github.nettyucx.examples.pingpong;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
 class ResultJsonTest {
@@ -50,6 +51,19 @@ class ResultJsonTest {
                 """.formatted(Runtime.version(), System.getProperty("os.name"), System.getProperty("os.version"),
                 System.getProperty("os.arch"), Runtime.getRuntime().availableProcessors()),
                 ResultJson.render(List.of(ResultTableTest.UCX, ResultTableTest.NIO)));
+    }
+
+    /** Which may have other digits. */
+    @Test
+    void isTheSameInEveryLanguage() {
+        var language = Locale.getDefault();
+        var text = ResultJson.render(List.of(ResultTableTest.UCX));
+        try {
+            Locale.setDefault(Locale.forLanguageTag("ar-EG"));
+            assertEquals(text, ResultJson.render(List.of(ResultTableTest.UCX)));
+        } finally {
+            Locale.setDefault(language);
+        }
     }
 
     @Test
