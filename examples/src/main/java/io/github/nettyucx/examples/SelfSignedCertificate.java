@@ -8,22 +8,31 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.util.Base64;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A certificate for servers on this host, as PEM files in a directory that goes with this object; made by the JDK's
- * {@code keytool}. For tests: whoever can read the directory has the key.
+ * A certificate for servers on this host, as PEM files in a directory that goes with this object, or with the process that
+ * made it; made by the JDK's {@code keytool}. For tests: whoever can read the directory has the key.
  *
  * @param directory only the user who runs this can read it
  */
 public record SelfSignedCertificate(Path directory) implements AutoCloseable {
     private static final String ALIAS = "server";
     private static final long KEYTOOL_SECONDS = 60;
+    /** Made here, and not closed. */
+    private static final Set<SelfSignedCertificate> OPEN = ConcurrentHashMap.newKeySet();
+
+    static {
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> OPEN.forEach(SelfSignedCertificate::close), "remove-keys"));
+    }
 
     /** Good for a day. */
     public static SelfSignedCertificate create() throws InterruptedException {
         try {
             var made = new SelfSignedCertificate(Files.createTempDirectory("netty-ucx-example-"));
+            OPEN.add(made);
             try {
                 made.fill();
                 return made;
@@ -74,6 +83,7 @@ public record SelfSignedCertificate(Path directory) implements AutoCloseable {
     public void close() {
         try {
             FileTree.delete(directory);
+            OPEN.remove(this);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -10,10 +10,13 @@ import io.github.nettyucx.examples.ExampleFailure;
 import io.github.nettyucx.examples.ExampleProcess;
 import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.Progress;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -81,6 +84,27 @@ class GrpcCallsTest {
     private static GrpcResult measure(HostAndPort server, long warmup, long stallSeconds) throws Exception {
         return new CallMeasurement(new GrpcLoad(new ByteSize(16), 50, warmup, 8, true), stallSeconds)
                 .measure(server, GrpcTransport.DEFAULT, null, Progress.SILENT);
+    }
+
+    @Test
+    void leavesNoKeyBehindWhenItIsStopped(@TempDir Path directory) throws Exception {
+        try (var comparison = ExampleProcess.startWith(List.of("-Djava.io.tmpdir=" + directory), GrpcCalls.class,
+                "--security", "tls", "--transport", "default", "--calls", "1000000000")) {
+            while (found(directory, "netty-ucx-example-*/key.pem").isEmpty()) {
+                assertTrue(comparison.process().isAlive());
+                TimeUnit.MILLISECONDS.sleep(20);
+            }
+            comparison.process().toHandle().destroy();
+            comparison.outcome();
+            assertEquals(List.of(), found(directory, "netty-ucx-example-*"));
+        }
+    }
+
+    private static List<Path> found(Path directory, String pattern) throws IOException {
+        var matcher = directory.getFileSystem().getPathMatcher("glob:" + directory + "/" + pattern);
+        try (var paths = Files.walk(directory, 2)) {
+            return paths.filter(matcher::matches).toList();
+        }
     }
 
     @Test
