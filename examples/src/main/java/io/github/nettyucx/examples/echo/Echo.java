@@ -45,7 +45,7 @@ public final class Echo extends ExampleCommand {
     private HostAndPort connect;
 
     @Option(names = "--transport", paramLabel = "NAME", converter = Choice.OfTransport.class,
-            description = "ucx, nio or epoll; the same on both sides. Default: ucx.")
+            description = "ucx, nio, epoll or io_uring; the same on both sides. Default: ucx.")
     private TransportKind transport = TransportKind.UCX;
 
     @Option(names = "--lane", paramLabel = "NAME", converter = Choice.OfLane.class,
