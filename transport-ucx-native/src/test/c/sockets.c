@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/sockios.h>
 #include <locale.h>
 #include <netinet/in.h>
@@ -77,6 +78,13 @@ static void structs(void)
     OFFSET(Linger, ONOFF, struct linger, l_onoff);
     OFFSET(Linger, LINGER, struct linger, l_linger);
 
+    STRUCT(SockFprog, struct sock_fprog);
+    OFFSET(SockFprog, LEN, struct sock_fprog, len);
+    OFFSET(SockFprog, FILTER, struct sock_fprog, filter);
+
+    STRUCT(SockFilter, struct sock_filter);
+    OFFSET(SockFilter, CODE, struct sock_filter, code);
+
     STRUCT(TimeSpec, struct timespec);
     OFFSET(TimeSpec, SEC, struct timespec, tv_sec);
     OFFSET(TimeSpec, NSEC, struct timespec, tv_nsec);
@@ -111,6 +119,7 @@ static void constants(void)
     CONST(SOCK_CLOEXEC);
     CONST(MSG_PEEK);
     CONST(MSG_TRUNC);
+    CONST(MSG_DONTWAIT);
     CONST(MSG_NOSIGNAL);
     CONST(SHUT_RD);
     CONST(SHUT_WR);
@@ -118,6 +127,7 @@ static void constants(void)
     CONST(SIOCOUTQ);
     CONST(SOL_SOCKET);
     CONST(SO_REUSEADDR);
+    CONST(SO_TYPE);
     CONST(SO_ERROR);
     CONST(SO_BROADCAST);
     CONST(SO_SNDBUF);
@@ -125,7 +135,13 @@ static void constants(void)
     CONST(SO_KEEPALIVE);
     CONST(SO_LINGER);
     CONST(SO_REUSEPORT);
+    CONST(SO_ATTACH_FILTER);
     CONST(SO_DOMAIN);
+    CONST(BPF_LD);
+    CONST(BPF_W);
+    CONST(BPF_LEN);
+    CONST(BPF_RET);
+    CONST(BPF_A);
     CONST(IPPROTO_TCP);
     CONST(TCP_NODELAY);
     CONST(TCP_KEEPIDLE);

@@ -16,6 +16,7 @@ final class SocketConstants {
     static final int SOCK_CLOEXEC = 0x80000;
     static final int MSG_PEEK = 2;
     static final int MSG_TRUNC = 0x20;
+    static final int MSG_DONTWAIT = 0x40;
     static final int MSG_NOSIGNAL = 0x4000;
     static final int SHUT_RD = 0;
     static final int SHUT_WR = 1;
@@ -24,6 +25,7 @@ final class SocketConstants {
 
     static final int SOL_SOCKET = 1;
     static final int SO_REUSEADDR = 2;
+    static final int SO_TYPE = 3;
     static final int SO_ERROR = 4;
     static final int SO_BROADCAST = 6;
     static final int SO_SNDBUF = 7;
@@ -31,7 +33,14 @@ final class SocketConstants {
     static final int SO_KEEPALIVE = 9;
     static final int SO_LINGER = 13;
     static final int SO_REUSEPORT = 15;
+    static final int SO_ATTACH_FILTER = 26;
     static final int SO_DOMAIN = 39;
+
+    static final int BPF_LD = 0;
+    static final int BPF_W = 0;
+    static final int BPF_LEN = 0x80;
+    static final int BPF_RET = 6;
+    static final int BPF_A = 0x10;
 
     static final int IPPROTO_TCP = 6;
     static final int TCP_NODELAY = 1;

@@ -75,6 +75,19 @@ final class SocketLayouts {
         static final int LINGER = 4;
     }
 
+    /** {@code struct sock_fprog}. */
+    static final class SockFprog {
+        static final int SIZE = 16;
+        static final int LEN = 0;
+        static final int FILTER = 8;
+    }
+
+    /** {@code struct sock_filter}. */
+    static final class SockFilter {
+        static final int SIZE = 8;
+        static final int CODE = 0;
+    }
+
     /** {@code struct timespec}. */
     static final class TimeSpec {
         static final int SIZE = 16;

@@ -25,6 +25,7 @@ final class Seccomp {
     static final int PWRITE64 = number(18, 68);
     static final int SENDFILE = number(40, 71);
     static final int SOCKET = number(41, 198);
+    static final int SETSOCKOPT = number(54, 208);
     static final int EPOLL_CTL = number(233, 21);
     static final int TIMERFD_CREATE = number(283, 85);
     static final int TIMERFD_SETTIME = number(286, 86);

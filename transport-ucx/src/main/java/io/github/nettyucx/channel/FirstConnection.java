@@ -41,7 +41,7 @@ final class FirstConnection implements Runnable {
             new Room("memory", """
                     MemoryExchange$Host MemoryExchange$NotificationListener"""),
             new Room("socket", """
-                    AbstractName PresenceSign SocketAddresses"""),
+                    AbstractName AutoboundSockets PresenceSign SocketAddresses"""),
             new Room("ucp", """
                     EndpointErrorHandler UcpEndpoint UcpEndpoint$Transport UcpEndpointParams UcpRequest
                     UcpRequestParam UcpTag UcpWorker UcpWorkerParams UcsThreadMode UpcallRegistry$Entry"""),

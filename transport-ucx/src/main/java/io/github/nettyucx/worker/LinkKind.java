@@ -53,6 +53,15 @@ public enum LinkKind {
     }
 
     /**
+     * Whether a worker goes on that UCX cannot arm because of a reset. UCX's shared memory says so of an empty datagram at the
+     * socket by which peers wake each other. Anybody can have sent that. It is gone when UCX says so: then it is worth trying
+     * again.
+     */
+    boolean outlivesResets() {
+        return this == SHM;
+    }
+
+    /**
      * What {@code UCX_TLS} has to be for workers of this kind.
      *
      * @param allowed in the syntax of {@code UCX_TLS}; {@code null} or blank for all

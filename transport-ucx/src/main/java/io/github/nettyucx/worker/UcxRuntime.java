@@ -2,6 +2,7 @@
 package io.github.nettyucx.worker;
 
 import io.github.nettyucx.library.UcxEnvironment;
+import io.github.nettyucx.socket.AutoboundSockets;
 import io.github.nettyucx.ucp.SharedContexts;
 import io.github.nettyucx.ucp.UcpContext;
 import io.github.nettyucx.ucp.UcpFeature;
@@ -40,6 +41,8 @@ public final class UcxRuntime {
     /** Why there is no context of a kind; kept, because the next attempt is likely to fail as well, and takes as long. */
     private static final Map<LinkKind, Failure> failures = new EnumMap<>(LinkKind.class);
     private static final Map<LinkKind, UcpContext> contexts = new EnumMap<>(LinkKind.class);
+    /** Whether it has been told that workers go without a filter; under the lock of the context of shared memory. */
+    private static boolean unfilteredTold;
 
     /**
      * @param retryNanos when it is worth the next attempt: for want of descriptors or shared memory UCX fails for a time
@@ -92,7 +95,39 @@ public final class UcxRuntime {
         UcpContext context = context(kind);
         // One after the other, also those of another copy of this class.
         synchronized (context) {
-            return context.createWorker(new UcpWorkerParams().name(name));
+            UcpWorkerParams params = new UcpWorkerParams().name(name);
+            return kind == LinkKind.SHM ? newFilteredWorker(context, params) : context.createWorker(params);
+        }
+    }
+
+    /**
+     * Over shared memory peers wake each other by sockets to which anybody of the network namespace can send. UCX takes an
+     * empty datagram there for a reset, and ends the process where no link uses that transport. No peer sends one.
+     */
+    private static UcpWorker newFilteredWorker(UcpContext context, UcpWorkerParams params) throws IOException {
+        AutoboundSockets others;
+        try {
+            others = AutoboundSockets.present();
+        } catch (IOException e) {
+            tellUnfiltered(e);
+            return context.createWorker(params);
+        }
+        UcpWorker worker = context.createWorker(params);
+        try {
+            // What has come until now is not from a peer: nobody has been told of the worker.
+            if (others.refuseEmptyDatagramsToNewer() == 0) {
+                tellUnfiltered(new IOException("UCX has made no socket of the kind that is looked for"));
+            }
+        } catch (IOException e) {
+            tellUnfiltered(e);
+        }
+        return worker;
+    }
+
+    private static void tellUnfiltered(IOException cause) {
+        if (!unfilteredTold) {
+            unfilteredTold = true;
+            logger.debug("Processes of this host can disturb workers for shared memory: their sockets have no filter.", cause);
         }
     }
 

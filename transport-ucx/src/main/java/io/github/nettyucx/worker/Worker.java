@@ -71,6 +71,7 @@ public final class Worker implements WorkerPort {
     private boolean retired;
     private final boolean staysArmed;
     private final boolean looksAgain;
+    private final boolean outlivesResets;
     /**
      * Whether UCX would tell of the next event by the descriptor, and has not done so yet. Over shared memory that is a bit in
      * the queue. The peer that writes next takes it, and signals then. So the bit is there until there is a message, which
@@ -93,6 +94,7 @@ public final class Worker implements WorkerPort {
         this.name = name;
         staysArmed = kind.staysArmed();
         looksAgain = kind.looksAgain();
+        outlivesResets = kind.outlivesResets();
         this.ucp = ucp;
         this.registered = registered;
         counters = engine.counters();
@@ -364,7 +366,7 @@ public final class Worker implements WorkerPort {
             armed = staysArmed;
             return !looksAgain || !hasComeBeforeArming();
         }
-        if (status != UcsStatus.ERR_BUSY) {
+        if (status != UcsStatus.ERR_BUSY && !(outlivesResets && status == UcsStatus.ERR_CONNECTION_RESET)) {
             lost(status);
         }
         return false;

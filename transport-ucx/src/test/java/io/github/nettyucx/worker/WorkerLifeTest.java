@@ -113,6 +113,28 @@ class WorkerLifeTest {
         }
     }
 
+    /** Over shared memory it was an empty datagram, which anybody can have sent, and which is gone with the answer. */
+    @OnEachLane(linksOnly = true)
+    void overSharedMemoryAResetWhileArmingEndsNothing() throws Exception {
+        try (EnginePair engines = new EnginePair(LENGTH)) {
+            EnginePair.Both link = engines.connect();
+            Worker worker = engines.workerHere();
+            EnginePair.until(() -> engines.there.poll() + engines.here.poll() == 0 && isArmed(engines.here), () -> {
+            }, "there is always something to do");
+            worker.signalled();
+            worker.armBy(handle -> UcsStatus.ERR_CONNECTION_RESET);
+            assertFalse(engines.here.arm(), "it would sleep, and is not armed");
+            engines.here.poll();
+            assertEquals(Lane.current() != Lane.SHM, worker.isRetired());
+            assertEquals(Lane.current() == Lane.SHM, link.here().isOpen());
+            if (Lane.current() == Lane.SHM) {
+                worker.armBy(handle -> UcsStatus.OK);
+                assertTrue(engines.here.arm());
+            }
+            link.close();
+        }
+    }
+
     @OnEachLane(linksOnly = true)
     void aWorkerIsForNoMoreLinksThanUcxCanNumber() throws Exception {
         try (EnginePair engines = new EnginePair(LENGTH)) {
