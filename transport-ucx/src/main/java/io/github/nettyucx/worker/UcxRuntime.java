@@ -102,7 +102,7 @@ public final class UcxRuntime {
 
     /**
      * Over shared memory peers wake each other by sockets to which anybody of the network namespace can send. UCX takes an
-     * empty datagram there for a reset, and ends the process where no link uses that transport. No peer sends one.
+     * empty datagram there for a reset. No peer sends one.
      */
     private static UcpWorker newFilteredWorker(UcpContext context, UcpWorkerParams params) throws IOException {
         AutoboundSockets others;
@@ -127,7 +127,7 @@ public final class UcxRuntime {
     private static void tellUnfiltered(IOException cause) {
         if (!unfilteredTold) {
             unfilteredTold = true;
-            logger.debug("Processes of this host can disturb workers for shared memory: their sockets have no filter.", cause);
+            logger.debug("Workers for shared memory have no filter against empty datagrams.", cause);
         }
     }
 
@@ -166,6 +166,9 @@ public final class UcxRuntime {
         options.put("KEEPALIVE_INTERVAL", "inf");
         if (kind == LinkKind.SHM) {
             options.put("ALLOC_PRIO", SHARED_MEMORY);
+            // What UCX cannot arm in a worker it tells. Transports that no link uses it would arm by itself, also while it makes
+            // the worker, and end the process where it cannot: an empty datagram of somebody's is enough.
+            options.put("ADAPTIVE_PROGRESS", "n");
         }
         return SharedContexts.get("netty-ucx", options, UcpFeature.TAG, UcpFeature.WAKEUP);
     }
