@@ -75,7 +75,8 @@ final class LibrarySearch {
                 logger().log(Level.DEBUG, "UCX was loaded from {0} by another copy of this transport", path);
             } else {
                 logger().log(Level.WARNING, "UCX was loaded from " + path + " by something else in this process, so what"
-                        + " this transport sets before loading it has no effect: UCX may handle SIGSEGV in the JVM's place");
+                        + " it reads when it is loaded is not what this transport sets: it may handle SIGSEGV in the JVM's"
+                        + " place");
             }
             return LoadedUcx.adopt(path, "process");
         });

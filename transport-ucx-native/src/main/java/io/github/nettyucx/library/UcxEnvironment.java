@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The variables that UCX reads while it is being loaded, and what they have to be inside a JVM.
+ * The variables that UCX reads while it is being loaded, and for each context, and what they have to be inside a JVM.
  *
  * <p>They are set in the process's own environment just before UCX is loaded. Where the user has exported a variable
  * that stays, unless the setting is {@linkplain Setting#mandatory mandatory}: then it is overridden, with a warning.
@@ -47,7 +47,8 @@ public final class UcxEnvironment {
 
     private static final Path INFINIBAND_DEVICES = Path.of("/sys/class/infiniband");
 
-    private static final List<Setting> ALWAYS = List.of(
+    /** UCX reads them once, when it is loaded. */
+    private static final List<Setting> AT_LOAD = List.of(
             new Setting("UCX_HANDLE_ERRORS", "none",
                     "UCX must not print a backtrace, attach a debugger or freeze in the JVM's place when a signal comes"),
             new Setting("UCX_ERROR_SIGNALS", "",
@@ -58,6 +59,11 @@ public final class UcxEnvironment {
                     "standard output belongs to the application; UCX would write its warnings there"),
             new Setting("UCX_VFS_ENABLE", "n",
                     "no thread and no FUSE file system for introspection"),
+            new Setting("UCX_ASYNC_MAX_EVENTS", "65536",
+                    "the default of some releases, 1024 descriptors for the whole process, ends at about 500 connections"));
+
+    /** UCX reads them for each context and each of its interfaces, however long ago it was loaded. */
+    private static final List<Setting> FOR_EACH_CONTEXT = List.of(
             new Setting("UCX_MM_ERROR_HANDLING", "y",
                     "endpoints that are told of their peer's failure use shared memory only with it; "
                             + "by a change of the configuration, UCX 1.16 warns that it is invalid"),
@@ -73,9 +79,7 @@ public final class UcxEnvironment {
             new Setting("UCX_TCP_RX_SEG_SIZE", "128k",
                     "the other side of it; with 64k, the default, 64 KiB and a header are two pieces"),
             new Setting("UCX_USE_MT_MUTEX", "y",
-                    "a loop and UCX's own thread on one processor would spin for the rest of their time slices"),
-            new Setting("UCX_ASYNC_MAX_EVENTS", "65536",
-                    "the default of some releases, 1024 descriptors for the whole process, ends at about 500 connections"));
+                    "a loop and UCX's own thread on one processor would spin for the rest of their time slices"));
 
     /**
      * With its registration cache, which memory events make possible, UCX hands the memory of a failed rendezvous back
@@ -124,7 +128,8 @@ public final class UcxEnvironment {
     }
 
     static List<Setting> settings(UcxVersion version, boolean rdma, boolean userSettings) {
-        List<Setting> settings = new ArrayList<>(ALWAYS);
+        List<Setting> settings = new ArrayList<>(AT_LOAD);
+        settings.addAll(FOR_EACH_CONTEXT);
         settings.add(NO_MEMORY_EVENTS);
         if (version.compareTo(MEMORY_EVENTS_OPTIONAL) < 0) {
             settings.add(NO_RENDEZVOUS);
@@ -143,10 +148,11 @@ public final class UcxEnvironment {
     }
 
     /**
-     * For a UCX that something else has loaded, which has read most variables already. Without a rendezvous memory
+     * For a UCX that something else has loaded: what it reads when it is loaded, it has read. Without a rendezvous memory
      * events do no harm.
      */
     static void applyToLoaded(UcxVersion version) {
+        List<Setting> settings = new ArrayList<>(FOR_EACH_CONTEXT);
         String exported = Libc.getenv(NO_MEMORY_EVENTS.name());
         boolean off = exported != null && NO_MEMORY_EVENTS.isSaidBy(exported);
         if (!off) {
@@ -154,8 +160,9 @@ public final class UcxEnvironment {
                     + NO_MEMORY_EVENTS.value() + ", so that there must be no rendezvous: " + NO_MEMORY_EVENTS.why());
         }
         if (!off || version.compareTo(MEMORY_EVENTS_OPTIONAL) < 0) {
-            apply(List.of(NO_RENDEZVOUS));
+            settings.add(NO_RENDEZVOUS);
         }
+        apply(settings);
     }
 
     /** All at once: see {@link Environ}. */

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.library;
 
+import io.github.nettyucx.ucp.SharedContexts;
+import io.github.nettyucx.ucp.UcpContext;
+import io.github.nettyucx.ucp.UcpEndpoint;
+import io.github.nettyucx.ucp.UcpFeature;
+import io.github.nettyucx.ucp.UcpWorker;
+import io.github.nettyucx.ucp.UcpWorkerParams;
 import java.io.File;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -14,6 +20,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** Loads UCX and prints what came of it, then does what its arguments say. */
@@ -52,6 +59,7 @@ final class LoadMain {
                 case "rendezvous" -> print("UCX_RNDV_THRESH");
                 case "copy" -> System.out.println("copy " + ofAnotherCopy());
                 case "symbols" -> System.out.println("symbols " + symbols(library));
+                case "shm" -> System.out.println("shm " + sharedMemory());
                 case "virtual" -> { }
                 default -> throw new IllegalArgumentException(action);
             }
@@ -146,6 +154,18 @@ final class LoadMain {
 
     private static void print(String variable) {
         System.out.println(variable + " [" + Libc.getenv(variable) + "]");
+    }
+
+    /** The transports of an endpoint that is to tell of its peer's failure. */
+    private static List<String> sharedMemory() throws Exception {
+        UcpContext context = SharedContexts.get("test", Map.of("TLS", "shm"), UcpFeature.TAG, UcpFeature.WAKEUP);
+        try (UcpWorker worker = context.createWorker(new UcpWorkerParams());
+             UcpWorker peer = context.createWorker(new UcpWorkerParams())) {
+            UcpEndpoint endpoint = worker.connect(peer.queryAddress(), (failed, status) -> { });
+            List<String> names = endpoint.transports().stream().map(UcpEndpoint.Transport::name).toList();
+            endpoint.closeNbx(true);
+            return names;
+        }
     }
 
     private static boolean symbols(UcxLibrary library) throws Throwable {

@@ -327,6 +327,19 @@ class UcxLibraryTest {
         assertFalse(without.output().contains("UCX was loaded without"), without.output());
     }
 
+    /** What UCX reads for each context is not too late. */
+    @Test
+    void aUcxThatSomethingElseHasLoadedHasSharedMemory() throws Exception {
+        Path library = TestUcx.directory("1.22").resolve("libucp.so.0");
+        ChildJvm.Result result = jvm().library(library).environment("LD_PRELOAD", library)
+                .environment("UCX_MM_RX_BUFS_GROW", "300").run("environment", "shm");
+        assertTrue(result.line("shm").matches("\\[(sysv|posix).*"), result.output());
+        assertEquals("[y]", result.line("UCX_MM_ERROR_HANDLING"), result.output());
+        assertEquals("[md]", result.line("UCX_MM_ALLOC"), result.output());
+        assertEquals("[300]", result.line("UCX_MM_RX_BUFS_GROW"), result.output());
+        assertEquals("[null]", result.line("UCX_ASYNC_MAX_EVENTS"), "it would be read by nobody: " + result.output());
+    }
+
     @Test
     void failsReadablyWhenTheWorkDirectoryCannotBeMade() throws IOException, InterruptedException {
         Path file = Files.createFile(temporary.resolve("file"));
