@@ -10,7 +10,8 @@ final class Outbox {
 
     /** A thread may live longer than the application whose class this is: what it has of its own does not keep the class. */
     private static final ThreadLocal<WeakReference<Outbox>> CURRENT = new ThreadLocal<>();
-    private static final Map<Thread, Outbox> HELD = new WeakHashMap<>();
+    /** By what the thread has: threads are not told apart by their {@code equals}, which is the application's. */
+    private static final Map<WeakReference<Outbox>, Outbox> HELD = new WeakHashMap<>();
 
     final Exporter exporter = new Exporter();
     final Slot slot = new Slot();
@@ -43,10 +44,11 @@ final class Outbox {
 
     private static Outbox own() {
         Outbox own = new Outbox(new WaiterSpin());
+        WeakReference<Outbox> known = new WeakReference<>(own);
         synchronized (HELD) {
-            HELD.put(Thread.currentThread(), own);
+            HELD.put(known, own);
         }
-        CURRENT.set(new WeakReference<>(own));
+        CURRENT.set(known);
         return own;
     }
 

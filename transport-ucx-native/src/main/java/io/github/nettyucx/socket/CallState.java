@@ -27,7 +27,8 @@ final class CallState {
 
     /** A thread may live longer than the application whose class this is: what it has of its own does not keep the class. */
     private static final ThreadLocal<WeakReference<CallState>> CURRENT = new ThreadLocal<>();
-    private static final Map<Thread, CallState> HELD = new WeakHashMap<>();
+    /** By what the thread has: threads are not told apart by their {@code equals}, which is the application's. */
+    private static final Map<WeakReference<CallState>, CallState> HELD = new WeakHashMap<>();
     // No path through the layout: for one the virtual machine would make classes when a process starts.
     private static final long ERRNO = offsetOf("errno", Linker.Option.captureStateLayout());
 
@@ -63,10 +64,11 @@ final class CallState {
 
     private static CallState begin() {
         CallState begun = new CallState();
+        WeakReference<CallState> known = new WeakReference<>(begun);
         synchronized (HELD) {
-            HELD.put(Thread.currentThread(), begun);
+            HELD.put(known, begun);
         }
-        CURRENT.set(new WeakReference<>(begun));
+        CURRENT.set(known);
         return begun;
     }
 
