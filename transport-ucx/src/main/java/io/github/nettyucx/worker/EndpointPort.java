@@ -32,8 +32,8 @@ public interface EndpointPort {
     long receive(long message, long address, long length);
 
     /**
-     * Whether UCX has reported the endpoint's failure, and {@link EndpointListener#endpointFailed} is about to tell of
-     * it, with the reason.
+     * Whether the endpoint has failed, by UCX's report or because one of its operations has, and
+     * {@link EndpointListener#endpointFailed} is about to tell of it, with the reason.
      */
     boolean isFailing();
 

@@ -33,6 +33,8 @@ public final class Link implements LinkPort, EndpointErrorHandler {
     }
 
     private final Worker worker;
+    /** Of its worker. */
+    private final byte[] peerAddress;
     private UcpEndpoint ucp;
     private long handle;
     private State state = State.OPEN;
@@ -43,8 +45,9 @@ public final class Link implements LinkPort, EndpointErrorHandler {
     private boolean givenBack;
     private boolean gone;
 
-    Link(Worker worker) {
+    Link(Worker worker, byte[] peerAddress) {
         this.worker = worker;
+        this.peerAddress = peerAddress;
     }
 
     void attach(UcpEndpoint endpoint) {
@@ -85,6 +88,45 @@ public final class Link implements LinkPort, EndpointErrorHandler {
             state = State.FAILED;
             failure = status;
             worker.failed(this);
+        }
+    }
+
+    /** @return the answer of UCX to an operation, or its status, unchanged */
+    private long noted(long answer) {
+        if (answer < UcsStatus.OK) {
+            operationFailed((int) answer);
+        }
+        return answer;
+    }
+
+    /**
+     * Over shared memory an endpoint may be of no use any more then, and UCX reports nothing: it takes a place in the peer's
+     * queue, then attaches the memory that it writes to, and if that fails, for want of a descriptor say, the place stays
+     * empty. So it can be with a receive, which UCX answers.
+     */
+    void operationFailed(int status) {
+        if (mayLeaveHole(status) && state == State.OPEN && worker.sharesQueues()) {
+            worker.holed(status);
+            HoledQueues.found(peerAddress);
+            fail(status);
+        }
+    }
+
+    private static boolean mayLeaveHole(int status) {
+        return switch (status) {
+            // The message was longer than what was asked for.
+            case UcsStatus.OK, UcsStatus.INPROGRESS, UcsStatus.ERR_MESSAGE_TRUNCATED -> false;
+            // So operations end of an endpoint that UCX reports, or that has been closed: of a peer that has died, say.
+            case UcsStatus.ERR_IO_ERROR, UcsStatus.ERR_CONNECTION_RESET, UcsStatus.ERR_ENDPOINT_TIMEOUT,
+                    UcsStatus.ERR_CANCELED -> false;
+            default -> true;
+        };
+    }
+
+    /** Another loop of this process may have failed to send to the same worker. */
+    void failIfHoled() {
+        if (HoledQueues.has(peerAddress)) {
+            fail(UcsStatus.ERR_SHMEM_SEGMENT);
         }
     }
 
@@ -137,7 +179,7 @@ public final class Link implements LinkPort, EndpointErrorHandler {
     @Override
     public long send(long address, long length, long tag) {
         return state == State.OPEN
-                ? worker.started(UcpTag.sendNbx(handle, address, length, tag, worker.param(address, length)))
+                ? noted(worker.started(UcpTag.sendNbx(handle, address, length, tag, worker.param(address, length))))
                 : refused();
     }
 
@@ -149,12 +191,12 @@ public final class Link implements LinkPort, EndpointErrorHandler {
     @Override
     public long receive(long message, long address, long length) {
         // A message belongs to the worker, and can be received after its endpoint has gone.
-        return worker.receive(message, address, length);
+        return noted(worker.receive(message, address, length));
     }
 
     @Override
     public int status(long request) {
-        return UcpRequest.checkStatus(request);
+        return (int) noted(UcpRequest.checkStatus(request));
     }
 
     @Override
@@ -164,7 +206,7 @@ public final class Link implements LinkPort, EndpointErrorHandler {
 
     @Override
     public void abandon(long request, ReferenceCounted owner) {
-        worker.adopt(request, owner, null);
+        worker.adopt(request, owner, this::operationFailed);
     }
 
     @Override
@@ -229,7 +271,7 @@ public final class Link implements LinkPort, EndpointErrorHandler {
         worker.settle();
         long request = ucp == null ? UcsStatus.OK : worker.started(ucp.closeNbx(true));
         if (request > 0) {
-            worker.adopt(request, null, this::gone);
+            worker.adopt(request, null, status -> gone());
         } else {
             gone();
         }

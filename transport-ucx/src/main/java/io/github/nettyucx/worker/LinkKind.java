@@ -44,6 +44,14 @@ public enum LinkKind {
     }
 
     /**
+     * Whether a send takes a place in a queue of the receiver's before UCX knows that it can write there. Behind a place that
+     * stays empty the receiver finds nothing.
+     */
+    boolean sharesQueues() {
+        return this == SHM;
+    }
+
+    /**
      * Whether a worker has to look once more when it has been armed. A device tells of the next completion
      * (ibv_req_notify_cq(3)). What has come between the last look and the arming may have been the last one: UCX relies
      * on the device to tell of that, too. Linux's software for RoCE does not.

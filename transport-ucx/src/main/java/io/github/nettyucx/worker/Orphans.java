@@ -8,6 +8,7 @@ import io.netty.util.ReferenceCounted;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.LongToIntFunction;
@@ -26,9 +27,9 @@ final class Orphans implements InFlight {
 
     /**
      * @param owner of its memory, or {@code null}
-     * @param done  or {@code null}
+     * @param done  is told the status, or {@code null}
      */
-    private record Orphan(long request, ReferenceCounted owner, Runnable done, long sinceNanos) {
+    private record Orphan(long request, ReferenceCounted owner, IntConsumer done, long sinceNanos) {
     }
 
     private final Counters<WorkerCounter> counters;
@@ -48,7 +49,7 @@ final class Orphans implements InFlight {
     }
 
     /** @return whether this is to be polled from now on, and was not before */
-    boolean add(long request, ReferenceCounted owner, Runnable done) {
+    boolean add(long request, ReferenceCounted owner, IntConsumer done) {
         young.add(new Orphan(request, owner, done, clock.getAsLong()));
         boolean first = !polled;
         polled = true;
@@ -104,7 +105,8 @@ final class Orphans implements InFlight {
     private int finish(List<Orphan> some) {
         int finished = 0;
         for (int i = some.size() - 1; i >= 0; i = Math.min(i, some.size()) - 1) {
-            if (statusOf.applyAsInt(some.get(i).request) != UcsStatus.INPROGRESS) {
+            int status = statusOf.applyAsInt(some.get(i).request);
+            if (status != UcsStatus.INPROGRESS) {
                 Orphan orphan = remove(some, i);
                 free.accept(orphan.request);
                 counters.increment(WorkerCounter.OPERATIONS_FINISHED);
@@ -112,7 +114,7 @@ final class Orphans implements InFlight {
                 // One that the application has released too often throws, and the others are not to wait for that.
                 ReferenceCountUtil.safeRelease(orphan.owner);
                 if (orphan.done != null) {
-                    orphan.done.run();
+                    orphan.done.accept(status);
                 }
             }
         }

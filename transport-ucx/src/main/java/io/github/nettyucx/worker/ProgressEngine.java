@@ -118,6 +118,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         epoll = new Epoll();
         sockets = new WatchedSockets(epoll);
         UcpBinding.retain();
+        HoledQueues.add(this);
     }
 
     // ------------------------------------------------------------------------------------------- workers
@@ -469,6 +470,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
             counters.increment(WorkerCounter.WORKERS_DESTROYED);
         }
         workers = new Worker[0];
+        HoledQueues.remove(this);
         current.clear();
         sockets.clear();
         collectors.clear();

@@ -19,6 +19,7 @@ import java.util.IdentityHashMap;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
 import java.util.function.LongToIntFunction;
 
 /**
@@ -69,6 +70,9 @@ public final class Worker implements WorkerPort {
     private int made;
     private int pins;
     private boolean retired;
+    private final boolean sharesQueues;
+    /** Of {@link HoledQueues}. */
+    private int holesSeen = HoledQueues.found();
     private final boolean staysArmed;
     private final boolean looksAgain;
     private final boolean outlivesResets;
@@ -92,6 +96,7 @@ public final class Worker implements WorkerPort {
     Worker(ProgressEngine engine, String name, LinkKind kind, UcpWorker ucp, RegisteredMemory registered) {
         this.engine = engine;
         this.name = name;
+        sharesQueues = kind.sharesQueues();
         staysArmed = kind.staysArmed();
         looksAgain = kind.looksAgain();
         outlivesResets = kind.outlivesResets();
@@ -117,7 +122,11 @@ public final class Worker implements WorkerPort {
 
     @Override
     public Link connect(byte[] peerAddress) throws IOException {
-        Link link = new Link(this);
+        if (sharesQueues && HoledQueues.has(peerAddress)) {
+            throw new IOException("the peer's worker receives nothing more from this process, which has failed to send to"
+                    + " it; the next link will be with another one");
+        }
+        Link link = new Link(this, peerAddress);
         armed = false;
         link.attach(ucp.connect(peerAddress, link));
         links.add(link);
@@ -148,6 +157,17 @@ public final class Worker implements WorkerPort {
     /** Called inside UCX's progress. */
     void failed(Link link) {
         failed.add(link);
+    }
+
+    boolean sharesQueues() {
+        return sharesQueues;
+    }
+
+    /** An operation of a link has failed. Whether the peer's worker still receives anything is not known. */
+    void holed(int status) {
+        logger.warn("An operation over shared memory has failed, and all connections with its peer's worker end: {} ({})",
+                UcsStatus.name(status), this);
+        retire();
     }
 
     /** The end of a control socket tells that the peer has gone, not that everything that he sent has been taken. */
@@ -224,7 +244,8 @@ public final class Worker implements WorkerPort {
         counters.increment(WorkerCounter.OPERATIONS_FINISHED);
     }
 
-    void adopt(long request, ReferenceCounted owner, Runnable whenDone) {
+    /** @param whenDone is told the request's status, or {@code null} */
+    void adopt(long request, ReferenceCounted owner, IntConsumer whenDone) {
         if (orphans.add(request, owner, whenDone)) {
             track(orphans);
         }
@@ -264,6 +285,10 @@ public final class Worker implements WorkerPort {
      * @return how much was done; 0 when there was nothing to do
      */
     int poll() {
+        if (sharesQueues && holesSeen != HoledQueues.found()) {
+            holesSeen = HoledQueues.found();
+            links.forEach(Link::failIfHoled);
+        }
         boolean fed = !isHoldingBack();
         int work = 0;
         if (fed) {

@@ -19,7 +19,7 @@ public final class OrphanWard implements InFlight {
 
     /** @return whether this is to be polled from now on, and was not before */
     public boolean add(long request, ReferenceCounted owner, Runnable done) {
-        return orphans.add(request, owner, done);
+        return orphans.add(request, owner, done == null ? null : status -> done.run());
     }
 
     public boolean isEmpty() {

@@ -46,7 +46,7 @@ class OrphansTest {
 
     private long add(ByteBuf owner, Runnable done) {
         statuses.put(++lastRequest, UcsStatus.INPROGRESS);
-        orphans.add(lastRequest, owner, done);
+        orphans.add(lastRequest, owner, done == null ? null : status -> done.run());
         return lastRequest;
     }
 

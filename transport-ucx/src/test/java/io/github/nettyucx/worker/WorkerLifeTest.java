@@ -168,7 +168,7 @@ class WorkerLifeTest {
                 long send = here.send(BufferAddress.of(memory, 0, LONG), LONG, (long) ID << 32);
                 if (send > 0) {
                     sends.add(send);
-                    worker.adopt(send, memory.retain(), () -> done.add("sent"));
+                    worker.adopt(send, memory.retain(), status -> done.add("sent"));
                 }
             }, "every send completes at once");
             EnginePair.until(() -> here.status(sends.getFirst()) != UcsStatus.INPROGRESS, () -> {
@@ -201,7 +201,7 @@ class WorkerLifeTest {
                 long send = link.here().send(BufferAddress.of(memory, 0, LONG), LONG, (long) ID << 32);
                 if (send > 0) {
                     sends.add(send);
-                    worker.adopt(send, memory.retain(), () -> done.add("sent"));
+                    worker.adopt(send, memory.retain(), status -> done.add("sent"));
                 }
             }, "every send completes at once");
             // Until it is one of those that are looked at now and then only.
