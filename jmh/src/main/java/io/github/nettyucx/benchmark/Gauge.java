@@ -9,8 +9,8 @@ import java.util.List;
 
 /**
  * Tells a machine's bad minutes from its good ones: what a round trip of 16 bytes takes plain UCX over shared memory,
- * looked at between any two measurements. What is measured while that takes longer than {@value #TOLERANCE} times what it takes in a
- * good minute says nothing about what was measured.
+ * looked at between any two measurements. What is measured while that takes longer than {@value #TOLERANCE} times what it takes
+ * in a good minute says nothing about what was measured.
  */
 final class Gauge {
     static final double TOLERANCE = 1.5;

@@ -187,7 +187,8 @@ class RegressionTest {
         var where = work == Work.START ? Pinning.NONE : pinning;
         var seconds = work == Work.CONNECT ? CONNECT_SECONDS : work.isOfCalls() ? CALL_SECONDS : SECONDS;
         var scenario = new Scenario(work, size, connections, connections, 1,
-                work.isOfRoundTrips() || work.isOfCalls() ? 1 : Scenario.defaultFlush(size), 0, 0, seconds, where.server(), where.client());
+                work.isOfRoundTrips() || work.isOfCalls() ? 1 : Scenario.defaultFlush(size), 0, 0, seconds, where.server(),
+                where.client());
         return work.isOfCalls() ? scenario.with(CallExecutor.DEFAULT) : scenario;
     }
 

@@ -178,7 +178,8 @@ class EmptyDatagramTest {
             int socket = (int) function("socket", JAVA_INT, JAVA_INT, JAVA_INT).invokeExact(AF_UNIX, SOCK_DGRAM, 0);
             assertTrue(socket >= 0, "no socket");
             int sent = (int) function("sendto", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT)
-                    .invokeExact(socket, address.address(), (long) length, MSG_DONTWAIT, address.address(), (int) address.byteSize());
+                    .invokeExact(socket, address.address(), (long) length, MSG_DONTWAIT, address.address(),
+                            (int) address.byteSize());
             int closed = (int) function("close", JAVA_INT).invokeExact(socket);
             assertEquals(0, closed);
             return sent;

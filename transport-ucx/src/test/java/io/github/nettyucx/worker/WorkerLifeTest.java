@@ -93,7 +93,8 @@ class WorkerLifeTest {
             }, "there is always something to do");
             List<Integer> told = new ArrayList<>();
             link.here().add(told::add);
-            // It has to be armed again. Whether there is work, which comes first, is for UCX and the kernel to say: so none is done.
+            // It has to be armed again. Whether there is work, which comes first, is for UCX and the kernel to say. So none is
+            // done.
             worker.signalled();
             worker.armBy(handle -> UcsStatus.ERR_IO_ERROR);
             assertFalse(engines.here.arm());
