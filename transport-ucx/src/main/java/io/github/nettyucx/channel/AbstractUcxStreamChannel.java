@@ -9,6 +9,7 @@ import io.netty.channel.FileRegion;
 import io.netty.channel.socket.ChannelOutputShutdownException;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.internal.StringUtil;
 
 import java.util.List;
@@ -60,6 +61,10 @@ abstract class AbstractUcxStreamChannel extends AbstractUcxChannel implements So
         if (message instanceof ByteBuf || message instanceof FileRegion) {
             if (halfClose.isOutputEnding()) {
                 throw new ChannelOutputShutdownException("Channel output shutdown");
+            }
+            if (message instanceof ByteBuf buffer && buffer.refCnt() == 0) {
+                // Its own write fails, and not the flush, which would end the output.
+                throw new IllegalReferenceCountException(0);
             }
             // Heap buffers as well: they are copied when they are sent, not when they are written.
             return message;

@@ -23,6 +23,8 @@ final class HalfClose {
     private ChannelPromise waiting;
     /** Of the input: waits for the end of the handshake. */
     private ChannelPromise waitingInput;
+    /** Nothing is waited for any more, and the channel may not say yet that it is closed. */
+    private boolean closed;
 
     HalfClose(AbstractUcxStreamChannel channel) {
         this.channel = channel;
@@ -49,7 +51,9 @@ final class HalfClose {
         if (!promise.setUncancellable()) {
             return;
         }
-        if (waiting != null) {
+        if (closed) {
+            fail(promise);
+        } else if (waiting != null) {
             // The second call must not overtake the bytes that the first one waits for.
             waiting.addListener(new PromiseNotifier<>(promise));
         } else if (channel.isBeingAccepted() || channel.isReading() && !outputEnded && !channel.canEndOutput()) {
@@ -93,7 +97,9 @@ final class HalfClose {
         if (!promise.setUncancellable()) {
             return;
         }
-        if (waitingInput != null) {
+        if (closed) {
+            fail(promise);
+        } else if (waitingInput != null) {
             waitingInput.addListener(new PromiseNotifier<>(promise));
         } else if (channel.isBeingAccepted()) {
             waitingInput = promise.unvoid();
@@ -138,6 +144,7 @@ final class HalfClose {
 
     /** The channel has been closed. */
     void closed() {
+        closed = true;
         inputEnded = true;
         outputEnded = true;
         // Forgotten before their listeners can come back here.

@@ -502,9 +502,11 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
         }
     }
 
+    /** As Netty's others: what is set, then that of the channel's address. The kernel chooses where this is {@code null}. */
     private NetworkInterface defaultDevice() throws IOException {
+        NetworkInterface set = config.getNetworkInterface();
         InetSocketAddress bound = local;
-        return bound == null || bound.getAddress().isAnyLocalAddress() ? config.getNetworkInterface()
+        return set != null || bound == null || bound.getAddress().isAnyLocalAddress() ? set
                 : NetworkInterface.getByInetAddress(bound.getAddress());
     }
 }

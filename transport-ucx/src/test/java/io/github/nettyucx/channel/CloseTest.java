@@ -11,6 +11,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.FixedRecvByteBufAllocator;
+import io.netty.util.IllegalReferenceCountException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -351,6 +352,20 @@ class CloseTest {
         }
         // The loop has survived.
         Peers.await(peers.connect(server, new Inbox()).close());
+    }
+
+    /** Netty's others copy heap buffers when they are written, and so they find it then. */
+    @OnEachLane
+    void aBufferThatIsReleasedWhenItIsWrittenFailsItsOwnWriteOnly() throws Exception {
+        Inbox inbox = new Inbox();
+        Channel client = peers.connect(peers.listen(() -> inbox), new Inbox());
+        for (ByteBuf buffer : List.of(Unpooled.buffer(10).writeZero(10), Unpooled.directBuffer(10).writeZero(10))) {
+            buffer.release();
+            assertInstanceOf(IllegalReferenceCountException.class, Peers.awaitFailure(client.writeAndFlush(buffer)));
+        }
+        Peers.await(client.writeAndFlush(text("the next one")));
+        inbox.awaitText("the next one");
+        Peers.await(client.close());
     }
 
     /** Which earlier releases are told not to use, so that each of their sends is done at once. */

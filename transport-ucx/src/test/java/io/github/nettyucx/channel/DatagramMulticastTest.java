@@ -103,6 +103,14 @@ class DatagramMulticastTest extends DatagramChannels {
         Peers.await(bound.leaveGroup(new InetSocketAddress(GROUP, 0), loopback));
     }
 
+    /** No interface has the group's address. */
+    @Test
+    void theInterfaceThatIsSetIsTheOneToJoinOn() throws Exception {
+        UcxDatagramChannel bound = newSender(new InetSocketAddress(GROUP, 0));
+        Peers.await(bound.joinGroup(GROUP));
+        Peers.await(bound.leaveGroup(new InetSocketAddress(GROUP, 0), loopback));
+    }
+
     @Test
     void whatTheKernelRefusesFailsThePromise() throws Exception {
         Throwable notJoined = Peers.awaitFailure(receiver.leaveGroup(new InetSocketAddress(GROUP, 0), loopback));

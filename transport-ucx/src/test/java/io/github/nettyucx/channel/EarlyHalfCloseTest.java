@@ -9,6 +9,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.socket.ChannelOutputShutdownException;
 import io.netty.channel.socket.SocketChannel;
 import org.junit.jupiter.api.AfterEach;
@@ -154,6 +155,25 @@ class EarlyHalfCloseTest {
         assertTrue(done().get(1).await(SECONDS, TimeUnit.SECONDS), "for ever under way");
         Peers.await(done().getLast());
         assertEquals(List.of(), inbox.exceptions());
+    }
+
+    @OnEachLane(lanes = Lane.SOCKET)
+    void whoAsksAgainWhenACloseHasFailedBothIsAnswered() throws Exception {
+        Channel server = listen(channel -> {
+            ChannelPromise output = channel.newPromise();
+            ChannelPromise input = channel.newPromise();
+            channel.shutdownOutput().addListener(failed -> channel.shutdownOutput(output));
+            channel.shutdownInput().addListener(failed -> channel.shutdownInput(input));
+            channel.close();
+            return List.of(output, input);
+        });
+        InetSocketAddress address = (InetSocketAddress) server.localAddress();
+        try (Socket stranger = new Socket(address.getAddress(), address.getPort())) {
+            assertTrue(stranger.isConnected());
+            for (ChannelFuture future : done()) {
+                assertInstanceOf(ClosedChannelException.class, Peers.awaitFailure(future));
+            }
+        }
     }
 
     @OnEachLane(lanes = Lane.SOCKET)
