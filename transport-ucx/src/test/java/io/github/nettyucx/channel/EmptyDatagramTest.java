@@ -20,9 +20,7 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Set;
@@ -146,19 +144,7 @@ class EmptyDatagramTest {
 
     /** Those of this process, and of nobody else. */
     private static Set<String> ownNames() throws IOException {
-        Set<String> inodes = new HashSet<>();
-        try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
-            for (Path descriptor : descriptors) {
-                try {
-                    String target = Files.readSymbolicLink(descriptor).toString();
-                    if (target.startsWith("socket:[")) {
-                        inodes.add(target.substring("socket:[".length(), target.length() - 1));
-                    }
-                } catch (NoSuchFileException e) {
-                    // Closed meanwhile.
-                }
-            }
-        }
+        Set<String> inodes = OwnProcess.sockets();
         Set<String> names = new HashSet<>();
         Matcher sockets = AUTOBOUND.matcher(Files.readString(Path.of("/proc/net/unix")));
         while (sockets.find()) {

@@ -4,7 +4,10 @@ package io.github.nettyucx.channel;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
 
 /** What this process occupies, as the kernel counts it. */
 public final class OwnProcess {
@@ -25,6 +28,24 @@ public final class OwnProcess {
             }
         }
         return descriptors;
+    }
+
+    /** The inodes of its sockets, by which the kernel's tables name them. */
+    public static Set<String> sockets() throws IOException {
+        Set<String> inodes = new HashSet<>();
+        try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path descriptor : descriptors) {
+                try {
+                    String target = Files.readSymbolicLink(descriptor).toString();
+                    if (target.startsWith("socket:[")) {
+                        inodes.add(target.substring("socket:[".length(), target.length() - 1));
+                    }
+                } catch (NoSuchFileException e) {
+                    // Closed meanwhile, as that of the directory will be.
+                }
+            }
+        }
+        return inodes;
     }
 
     /** Waits until there are as many as before; some are given back late. Fails the test if that takes more than 10 s. */

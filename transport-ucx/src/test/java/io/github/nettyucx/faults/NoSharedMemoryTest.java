@@ -26,11 +26,7 @@ class NoSharedMemoryTest {
     @ParameterizedTest
     @ValueSource(strings = {"sysv", "posix"})
     void aLoopWithoutSharedMemoryGoesOn(String transport) throws Exception {
-        boolean permitted = isPermitted();
-        if (!permitted) {
-            Faults.report("no shared memory: %s: NOT RUN, since this user may not make namespaces", transport);
-        }
-        assumeTrue(permitted, "unshare and mount are not permitted");
+        assumePermitted("no shared memory", transport);
         try (Child child = Child.start(NAMESPACES, List.of("-Dio.github.nettyucx.tls=" + transport),
                 NoSharedMemoryMain.class, transport)) {
             String connecting = child.await("connecting", 60);
@@ -46,11 +42,7 @@ class NoSharedMemoryTest {
     @ParameterizedTest
     @ValueSource(strings = {"sysv", "posix"})
     void aStreamOfWhichUcxLosesMessagesEndsWithAnError(String transport) throws Exception {
-        boolean permitted = isPermitted();
-        if (!permitted) {
-            Faults.report("lost messages: %s: NOT RUN, since this user may not make namespaces", transport);
-        }
-        assumeTrue(permitted, "unshare and mount are not permitted");
+        assumePermitted("lost messages", transport);
         try (Child child = Child.start(NAMESPACES, List.of("-Dio.github.nettyucx.tls=" + transport),
                 LostMessagesMain.class, transport)) {
             String end = child.await("ended", 60);
@@ -58,6 +50,14 @@ class NoSharedMemoryTest {
             assertEquals("wrong bytes: none, io.github.nettyucx.wire.ProtocolException: messages of the peer's stream are"
                     + " missing: UCX loses them where a host has no shared memory left", end.replace(" at its end:", ":"));
         }
+    }
+
+    private static void assumePermitted(String what, String transport) throws Exception {
+        boolean permitted = isPermitted();
+        if (!permitted) {
+            Faults.report("%s: %s: NOT RUN, since this user may not make namespaces", what, transport);
+        }
+        assumeTrue(permitted, "unshare and mount are not permitted");
     }
 
     private static boolean isPermitted() throws Exception {
