@@ -68,6 +68,7 @@ class PairTest {
             barrier.await();
             barrier.over();
             while (!Files.exists(directory.resolve("look-" + LOOKS))) {
+                // Until the file of another process is there: there is nothing to wait on.
                 Thread.sleep(5);
             }
             var state = ProcessState.now(new long[0]);

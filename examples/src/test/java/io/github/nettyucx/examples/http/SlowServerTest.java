@@ -53,6 +53,7 @@ class SlowServerTest {
     void waitsForAnAnswerThatTakesLongerThanNothingMayCome() throws Exception {
         var reply = ask(2, client -> {
             for (var i = 0; i < SIZE; i++) {
+                // What is tested: an answer that comes slowly. Nothing waits for something in this way.
                 Thread.sleep(75);
                 client.getOutputStream().write('x');
             }
