@@ -39,6 +39,8 @@ class RegressionTest {
     private static final double CALL_SECONDS = 3;
     /** What misses its bound is measured again, so many times at most: what disturbs a machine may be over then. */
     private static final int CHANCES = 3;
+    /** After that what could not be measured is left out, and gets no other chance: a bad hour is not waited for. */
+    private static final long MOST_SECONDS_DISTURBED = 300;
     private static final int CONNECTS_AT_A_TIME = 16;
     private static final double MOST_OF_OTHERS = 0.4;
     private static final long MOST_WAITED_SECONDS = 60;
@@ -82,18 +84,33 @@ class RegressionTest {
     void isAsFastAsWhatItIsComparedWith() throws Exception {
         var bounds = EnumSet.allOf(Bound.class);
         bounds.removeIf(bound -> bound.reference == null);
+        var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(MOST_SECONDS_DISTURBED);
+        var disturbed = EnumSet.noneOf(Bound.class);
         var missed = missing(bounds);
-        for (var chance = 0; chance < CHANCES && !missed.isEmpty(); chance++) {
+        for (var chance = 0; chance < CHANCES; chance++) {
+            if (System.nanoTime() - deadline >= 0) {
+                moveDisturbed(missed, disturbed);
+            }
+            if (missed.isEmpty()) {
+                break;
+            }
             awaitProcessors();
             missed = missing(EnumSet.copyOf(missed.keySet()));
         }
-        var disturbed = missed.entrySet().stream().filter(entry -> entry.getValue().equals(DISTURBED))
-                .map(Map.Entry::getKey).toList();
-        missed.values().removeIf(DISTURBED::equals);
+        moveDisturbed(missed, disturbed);
         assertEquals(Map.of(), missed);
         // What was measured has held; the list of tests that are left out names the rest.
         assumeTrue(disturbed.isEmpty(),
                 () -> DISTURBED + ", the machine's processors were others' all the time: " + disturbed);
+    }
+
+    private static void moveDisturbed(Map<Bound, String> missed, EnumSet<Bound> disturbed) {
+        missed.forEach((bound, figures) -> {
+            if (figures.equals(DISTURBED)) {
+                disturbed.add(bound);
+            }
+        });
+        missed.keySet().removeAll(disturbed);
     }
 
     /** How many times as good as the reference. */
