@@ -15,6 +15,8 @@ final class ChannelOutput extends LaneWork {
     private ChannelOutboundBuffer buffer;
     /** What was flushed has failed: what the lane still completes of it is not what lies in the buffer now. */
     private boolean failed;
+    /** Whether what cannot be sent any more fails now. */
+    private boolean failing;
     /** Whether there is more to send when the lane has room. */
     private boolean waiting;
     /** The turn of the last write, and how many there have been in it. */
@@ -49,7 +51,22 @@ final class ChannelOutput extends LaneWork {
     @Override
     void advance() {
         complete();
-        channel.continueWriting();
+        failing = true;
+        try {
+            channel.continueWriting();
+        } finally {
+            failing = false;
+        }
+    }
+
+    /** Fails what waits to be sent, if it cannot be sent any more. */
+    void failWaiting() {
+        failing = true;
+        try {
+            channel.flushNow();
+        } finally {
+            failing = false;
+        }
     }
 
     /** Does the promises of what has been completed. */
@@ -58,14 +75,16 @@ final class ChannelOutput extends LaneWork {
     }
 
     /**
-     * Nothing can be sent any more: does the promises of what has been completed, and fails the others of what was flushed.
-     *
-     * @return whether nothing is left
+     * Nothing can be sent any more: does the promises of what has been completed, and fails the others of what was flushed. In
+     * the next turn, if the application flushes: one that writes for as long as it may would never come to an end, as what
+     * fails makes room for more.
      */
-    boolean fail(ChannelOutboundBuffer in, Throwable cause) {
+    void fail(ChannelOutboundBuffer in, Throwable cause) {
         complete();
         failed = true;
-        return failFlushed(in, cause);
+        if (!failing || !failFlushed(in, cause)) {
+            schedule();
+        }
     }
 
     /** Whether everything that was flushed has been sent and its promises are done. */

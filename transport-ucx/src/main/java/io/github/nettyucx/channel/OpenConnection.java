@@ -67,9 +67,7 @@ final class OpenConnection {
             }
             // Netty would close the channel, and with it goes what the peer has sent before it went.
             markBroken();
-            if (!output.fail(in, e)) {
-                output.schedule();
-            }
+            output.fail(in, e);
         }
     }
 
@@ -112,7 +110,7 @@ final class OpenConnection {
     /** The connection is lost: fails what waits to be sent. */
     void failWaiting() {
         if (channel.isReading() && !output.isDrained()) {
-            channel.flushNow();
+            output.failWaiting();
         }
     }
 

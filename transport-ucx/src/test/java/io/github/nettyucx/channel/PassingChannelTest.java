@@ -275,12 +275,29 @@ class PassingChannelTest {
     }
 
     @Test
+    void whoWritesForAsLongAsHeMayComesToAnEnd() throws Exception {
+        List<ChannelFuture> futures = new CopyOnWriteArrayList<>();
+        Life child = new Life(context -> {
+            while (context.channel().isActive() && context.channel().isWritable()) {
+                assertTrue(futures.size() < 100, "it goes on and on");
+                futures.add(context.writeAndFlush(leaks.allocator.buffer().writeZero(1024)));
+            }
+        });
+        comeAndGo(listen(child, UcxPlainPeers.SPEAKING));
+        child.awaitEnd();
+        assertEquals(WHOLE_LIFE, child.events);
+        for (Throwable failure : failuresOf(futures)) {
+            assertInstanceOf(ClosedChannelException.class, failure);
+        }
+    }
+
+    @Test
     void whatItWritesFails() throws Exception {
         List<ChannelFuture> futures = new CopyOnWriteArrayList<>();
         Life child = new Life(context -> {
             SocketChannel channel = (SocketChannel) context.channel();
             futures.add(channel.writeAndFlush(leaks.allocator.buffer().writeInt(1)));
-            assertTrue(futures.getFirst().isDone() && channel.isActive(), channel::toString);
+            assertTrue(channel.isActive(), channel::toString);
             futures.add(channel.write(leaks.allocator.buffer().writeInt(2)));
             futures.add(channel.shutdownInput());
             futures.add(channel.shutdownOutput());
@@ -293,7 +310,7 @@ class PassingChannelTest {
         for (Throwable failure : failuresOf(futures)) {
             assertInstanceOf(IOException.class, failure);
         }
-        assertEquals(3, Stream.of(0, 2, 3).map(futures::get)
+        assertEquals(2, Stream.of(2, 3).map(futures::get)
                 .filter(future -> future.cause() instanceof ClosedChannelException).count(), futures::toString);
     }
 

@@ -108,6 +108,37 @@ class PeerGoneTest {
         inbox.awaitInactive();
     }
 
+    /** What fails makes room for more: then it would write for as long as there is something to be read. */
+    @OnEachLane(lanes = {Lane.SHM, Lane.SOCKET})
+    void whoWritesForAsLongAsHeMayComesToAnEnd() throws Exception {
+        Inbox child = new Inbox() {
+            @Override
+            public void channelActive(ChannelHandlerContext context) {
+                context.writeAndFlush(bytes("the answer")).addListener(_ -> super.channelActive(context));
+            }
+        };
+        Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.SO_LINGER, 0));
+        Inbox inbox = new Inbox();
+        UcxSocketChannel client = Peers.connect(
+                peers.client(inbox).option(ChannelOption.AUTO_READ, false), server);
+        Peers.await(child.awaitActive().close());
+        writeUntilItFails(client);
+        assertTrue(client.eventLoop().submit(() -> {
+            long start = System.nanoTime();
+            while (client.isActive() && client.isWritable()) {
+                client.writeAndFlush(bytes("more"));
+                if (System.nanoTime() - start > TimeUnit.SECONDS.toNanos(SECONDS) / 2) {
+                    return false;
+                }
+            }
+            return true;
+        }).get(), "it goes on and on");
+        assertInstanceOf(IOException.class, Peers.awaitFailure(client.writeAndFlush(bytes("last"))));
+        client.config().setAutoRead(true);
+        inbox.awaitText("the answer");
+        inbox.awaitInactive();
+    }
+
     /** What the peer sent last has not been taken then: whether it has ended in order is not known yet. */
     @OnEachLane
     void anOutputThatIsEndedInTheTurnInWhichThePeerGoesHasItsPromiseDone() throws Exception {
