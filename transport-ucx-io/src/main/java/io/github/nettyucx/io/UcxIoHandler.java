@@ -44,7 +44,7 @@ public final class UcxIoHandler implements IoHandler {
 
     private final ThreadAwareExecutor executor;
     private final IoDriver driver;
-    private final ContextTasks tasks = new ContextTasks();
+    private final ContextTasks tasks;
     /** How many channels have been registered so far, and how many had been when the loop's end last closed them. */
     private int registered;
     private int ended;
@@ -52,9 +52,37 @@ public final class UcxIoHandler implements IoHandler {
     /** What the driver has to know of tasks and timers, as the context of the loop's turn tells it. */
     private static final class ContextTasks implements TaskView {
 
+        private final ThreadAwareExecutor executor;
         private IoHandlerContext context;
         /** Netty tells of tasks; that a timer is due it finds out by the clock. */
         private volatile boolean added;
+
+        ContextTasks(ThreadAwareExecutor executor) {
+            this.executor = executor;
+        }
+
+        @Override
+        public boolean remain() {
+            return added && !context.canBlock();
+        }
+
+        /**
+         * Also when the loop is ending: Netty then runs tasks until there are none, and those of a channel may come again and
+         * again until input and output finds that its peer has gone. This one does not count as one that remains.
+         */
+        @Override
+        public boolean addLast(Runnable task) {
+            boolean before = added;
+            try {
+                executor.execute(task);
+            } catch (RejectedExecutionException e) {
+                return false;
+            }
+            if (!before) {
+                added = false;
+            }
+            return true;
+        }
 
         @Override
         public boolean isPending(boolean tasksOnly) {
@@ -89,6 +117,7 @@ public final class UcxIoHandler implements IoHandler {
 
     UcxIoHandler(ThreadAwareExecutor executor, IoDriver driver) {
         this.executor = Objects.requireNonNull(executor, "executor");
+        tasks = new ContextTasks(executor);
         this.driver = driver;
     }
 

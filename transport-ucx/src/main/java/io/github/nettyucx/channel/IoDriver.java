@@ -56,6 +56,7 @@ public final class IoDriver {
     private final UcxWaitStrategy waitStrategy;
     private final AdaptiveSpin spin = new AdaptiveSpin(UcxWaitStrategy.spinNanos(), this::isCrowded);
     private final Crowd crowd = new Crowd(new RunQueue());
+    private final IoShare share = new IoShare();
     private final Set<Channel> channels = new LinkedHashSet<>();
     private final LoopCounters counters = new LoopCounters();
     /** Where there is a flight recorder, or {@code null}. */
@@ -68,6 +69,7 @@ public final class IoDriver {
     /** Whether the loop has ended: then it has none of them any more, and gets none. */
     private boolean destroyed;
     private boolean pending;
+    private boolean runsAmongTasks;
     private int idleTurns;
     private long busySinceNanos;
     private long busySleepNanos;
@@ -170,7 +172,8 @@ public final class IoDriver {
 
     /**
      * One turn: takes what has arrived and completed, and does what the wait strategy says if that was nothing and no
-     * task waits. An unexpected failure is logged.
+     * task waits. An unexpected failure is logged. Where tasks never end there are several, for as long as tasks took before
+     * and there is something to do.
      * <p>
      * What has come in a sleep is taken in the same turn, before timers that have become due meanwhile: a process that was
      * stopped must not run the timers for what it has been sent long before.
@@ -178,6 +181,46 @@ public final class IoDriver {
      * @return how much was done; 0 when there was nothing to do
      */
     public int run(TaskView tasks) {
+        boolean tasksRemain = tasks.remain();
+        share.turnsBegin(tasksRemain);
+        int last = turn(tasks);
+        int work = last;
+        while (!slept && share.isLeft(last)) {
+            last = turn(tasks);
+            work += last;
+        }
+        if (pending && port != null) {
+            port.busy();
+        }
+        share.turnsEnd();
+        if (tasksRemain) {
+            runAmong(tasks);
+        }
+        return work;
+    }
+
+    /**
+     * Netty's loops run 64 tasks, or more, before they look at the clock. So input and output has its turn also as one of
+     * those that never end; epoll's channels read on in the same way. Where it is the only one, it ends.
+     */
+    private void runAmong(TaskView tasks) {
+        if (runsAmongTasks) {
+            return;
+        }
+        runsAmongTasks = true;
+        runsAmongTasks = tasks.addLast(() -> {
+            runsAmongTasks = false;
+            if (!destroyed && tasks.remain()) {
+                if (share.isDue()) {
+                    run(tasks);
+                } else {
+                    runAmong(tasks);
+                }
+            }
+        });
+    }
+
+    private int turn(TaskView tasks) {
         boolean sleepsAgain = slept && sleepsNext();
         slept = false;
         try {
@@ -208,9 +251,6 @@ public final class IoDriver {
     private int take(TaskView tasks) throws IOException {
         int work = port().poll();
         pending = tasks.isPending(work == 0 && ++idleTurns % IDLE_TURNS_PER_CLOCK_READ != 0);
-        if (pending) {
-            port().busy();
-        }
         if (work != 0 || pending) {
             spin.worked();
             busySinceNanos = 0;

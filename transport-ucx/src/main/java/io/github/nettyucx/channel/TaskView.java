@@ -7,6 +7,16 @@ package io.github.nettyucx.channel;
  */
 public interface TaskView {
 
+    /** Whether there are tasks, although the loop has run some since it asked last. */
+    boolean remain();
+
+    /**
+     * Adds a task behind all others.
+     *
+     * @return whether it will be run; not if the loop has ended, or has no room
+     */
+    boolean addLast(Runnable task);
+
     /**
      * Whether the loop must not block: a task waits, a timer is due, or the loop's owner wants it so.
      *

@@ -14,6 +14,7 @@ import io.netty.util.internal.PlatformDependent;
 import java.util.Iterator;
 import java.util.Queue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -35,6 +36,25 @@ public class UcxEventLoop extends SingleThreadEventLoop {
     private long lingerDeadlineNanos;
     private boolean ending;
     private final TaskView tasks = new TaskView() {
+
+        @Override
+        public boolean remain() {
+            return hasTasks();
+        }
+
+        /** Not when the loop is ending: it closes its channels, and for its end it must have run no tasks for a time. */
+        @Override
+        public boolean addLast(Runnable task) {
+            if (isShuttingDown()) {
+                return false;
+            }
+            try {
+                execute(task);
+                return true;
+            } catch (RejectedExecutionException e) {
+                return false;
+            }
+        }
 
         @Override
         public boolean isPending(boolean tasksOnly) {

@@ -37,6 +37,16 @@ class FailingTurnTest implements EnginePort, TaskView {
     }
 
     @Override
+    public boolean remain() {
+        return false;
+    }
+
+    @Override
+    public boolean addLast(Runnable task) {
+        throw new AssertionError("no task remains");
+    }
+
+    @Override
     public boolean isPending(boolean tasksOnly) {
         return false;
     }
