@@ -172,8 +172,8 @@ public final class IoDriver {
 
     /**
      * One turn: takes what has arrived and completed, and does what the wait strategy says if that was nothing and no
-     * task waits. An unexpected failure is logged. Where tasks never end there are several, for as long as tasks took before
-     * and there is something to do.
+     * task waits. An unexpected failure is logged. Where tasks never end, or take long, there are several, for as long as tasks
+     * took before and there is something to do.
      * <p>
      * What has come in a sleep is taken in the same turn, before timers that have become due meanwhile: a process that was
      * stopped must not run the timers for what it has been sent long before.
@@ -192,7 +192,7 @@ public final class IoDriver {
         if (pending && port != null) {
             port.busy();
         }
-        share.turnsEnd();
+        share.turnsEnd(pending || tasksRemain);
         if (tasksRemain) {
             runAmong(tasks);
         }

@@ -4,11 +4,11 @@ package io.github.nettyucx.channel;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The part of a loop's time that input and output has where tasks never end: as much as they. One turn takes what UCX brings
- * at once, and no more. That is little beside tasks of a millisecond. Netty's epoll and NIO share their time in the same way:
- * their {@code ioRatio} is 50 by default.
+ * The part of a loop's time that input and output has where tasks never end, or take long: as much as they. One turn takes
+ * what UCX brings at once, and no more. That is little beside tasks of a millisecond. Netty's epoll and NIO share their time in
+ * the same way: their {@code ioRatio} is 50 by default.
  *
- * <p>The clock is not read before tasks have remained twice: most loops have run all of theirs when their next turn begins.
+ * <p>The clock is read for every eighth time that tasks are run, and then each time, as long as they remain or take long.
  */
 final class IoShare {
 
@@ -24,7 +24,14 @@ final class IoShare {
     /** A loop that waits for room in its peer's queue naps for a millisecond at most. */
     private static final long LONGEST_GAP_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
-    private boolean tasksRemained;
+    /** Tasks that take less in all need no more than one turn, unless they remain: there is not much to take after them. */
+    private static final long LONG_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+    /** How often it is looked how long tasks take. */
+    private static final int RUNS_PER_LOOK = 8;
+
+    /** Whether tasks remained when the last turns began, or had taken long. */
+    private boolean lasting;
+    private int runsToLook = RUNS_PER_LOOK;
     /** Whether it is known when tasks began. */
     private boolean tasksBegan;
     private long tasksBeganNanos;
@@ -37,11 +44,15 @@ final class IoShare {
     /** @param tasksRemain whether there are tasks, although the loop has run some since {@link #turnsEnd} */
     void turnsBegin(boolean tasksRemain) {
         shareNanos = 0;
-        if (tasksRemain && tasksBegan) {
+        lasting = tasksRemain;
+        if (tasksBegan) {
             turnsBeganNanos = System.nanoTime();
-            shareNanos = Math.min(MOST_NANOS, turnsBeganNanos - tasksBeganNanos);
+            long taskNanos = turnsBeganNanos - tasksBeganNanos;
+            lasting |= taskNanos >= LONG_NANOS;
+            if (lasting) {
+                shareNanos = Math.min(MOST_NANOS, taskNanos);
+            }
         }
-        tasksRemained = tasksRemain;
         tasksBegan = false;
         worked = false;
     }
@@ -64,8 +75,10 @@ final class IoShare {
                 && now - workedNanos <= Math.min(LONGEST_GAP_NANOS, shareNanos >> GAP_SHIFT);
     }
 
-    void turnsEnd() {
-        if (tasksRemained) {
+    /** @param tasksFollow whether there are tasks, or timers that are due, as far as is known */
+    void turnsEnd(boolean tasksFollow) {
+        if (tasksFollow && (lasting || --runsToLook == 0)) {
+            runsToLook = RUNS_PER_LOOK;
             tasksBegan = true;
             tasksBeganNanos = System.nanoTime();
         }
