@@ -7,15 +7,19 @@ package io.github.nettyucx.channel;
  */
 public interface TaskView {
 
-    /** Whether there are tasks, although the loop has run some since it asked last. */
-    boolean remain();
+    /** Whether there are tasks, although the loop has run some since it asked last. Not if it always runs all of them. */
+    default boolean remain() {
+        return false;
+    }
 
     /**
-     * Adds a task behind all others.
+     * Adds a task behind all others. Asked only where tasks remain.
      *
      * @return whether it will be run; not if the loop has ended, or has no room
      */
-    boolean addLast(Runnable task);
+    default boolean addLast(Runnable task) {
+        return false;
+    }
 
     /**
      * Whether the loop must not block: a task waits, a timer is due, or the loop's owner wants it so.

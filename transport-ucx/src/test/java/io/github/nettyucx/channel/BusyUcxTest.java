@@ -55,16 +55,6 @@ class BusyUcxTest {
         private static final Timer NONE = new Timer(-1);
 
         @Override
-        public boolean remain() {
-            return false;
-        }
-
-        @Override
-        public boolean addLast(Runnable task) {
-            throw new AssertionError("no task remains");
-        }
-
-        @Override
         public boolean isPending(boolean tasksOnly) {
             return false;
         }

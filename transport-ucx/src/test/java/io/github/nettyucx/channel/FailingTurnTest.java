@@ -37,16 +37,6 @@ class FailingTurnTest implements EnginePort, TaskView {
     }
 
     @Override
-    public boolean remain() {
-        return false;
-    }
-
-    @Override
-    public boolean addLast(Runnable task) {
-        throw new AssertionError("no task remains");
-    }
-
-    @Override
     public boolean isPending(boolean tasksOnly) {
         return false;
     }

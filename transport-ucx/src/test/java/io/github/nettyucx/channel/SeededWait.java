@@ -198,17 +198,6 @@ final class SeededWait implements EnginePort, TaskView {
 
     // ------------------------------------------------------------------------------------------- Netty
 
-    /** More turns would follow by the machine's clock, which is another each time. */
-    @Override
-    public boolean remain() {
-        return false;
-    }
-
-    @Override
-    public boolean addLast(Runnable task) {
-        throw new AssertionError("no task remains");
-    }
-
     @Override
     public boolean isPending(boolean tasksOnly) {
         meanwhile();

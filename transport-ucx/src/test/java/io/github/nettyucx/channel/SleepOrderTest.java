@@ -63,16 +63,6 @@ class SleepOrderTest implements EnginePort, TaskView {
     }
 
     @Override
-    public boolean remain() {
-        return false;
-    }
-
-    @Override
-    public boolean addLast(Runnable task) {
-        throw new AssertionError("no task remains");
-    }
-
-    @Override
     public boolean isPending(boolean tasksOnly) {
         return slept;
     }
@@ -121,16 +111,6 @@ class SleepOrderTest implements EnginePort, TaskView {
         events.clear();
         int[] looks = {0};
         assertEquals(1, driver.run(new TaskView() {
-
-            @Override
-            public boolean remain() {
-                return false;
-            }
-
-            @Override
-            public boolean addLast(Runnable task) {
-                throw new AssertionError("no task remains");
-            }
 
             @Override
             public boolean isPending(boolean tasksOnly) {
