@@ -69,7 +69,10 @@ public final class IoDriver {
     /** Whether the loop has ended: then it has none of them any more, and gets none. */
     private boolean destroyed;
     private boolean pending;
-    private boolean runsAmongTasks;
+    /** Made once: where tasks never end it is added again and again. */
+    private final Runnable turnAmongTasks = this::turnAmongTasks;
+    private boolean isAmongTasks;
+    private TaskView loopTasks;
     private int idleTurns;
     private long busySinceNanos;
     private long busySleepNanos;
@@ -204,20 +207,22 @@ public final class IoDriver {
      * those that never end; epoll's channels read on in the same way. Where it is the only one, it ends.
      */
     private void runAmong(TaskView tasks) {
-        if (runsAmongTasks) {
-            return;
+        if (!isAmongTasks) {
+            loopTasks = tasks;
+            isAmongTasks = true;
+            isAmongTasks = tasks.addLast(turnAmongTasks);
         }
-        runsAmongTasks = true;
-        runsAmongTasks = tasks.addLast(() -> {
-            runsAmongTasks = false;
-            if (!destroyed && tasks.remain()) {
-                if (share.isDue()) {
-                    run(tasks);
-                } else {
-                    runAmong(tasks);
-                }
+    }
+
+    private void turnAmongTasks() {
+        isAmongTasks = false;
+        if (!destroyed && loopTasks.remain()) {
+            if (share.isDue()) {
+                run(loopTasks);
+            } else {
+                runAmong(loopTasks);
             }
-        });
+        }
     }
 
     private int turn(TaskView tasks) {

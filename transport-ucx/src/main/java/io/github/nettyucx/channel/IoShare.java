@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The part of a loop's time that input and output has where tasks never end, or take long: as much as they. One turn takes
- * what UCX brings at once, and no more. That is little beside tasks of a millisecond. Netty's epoll and NIO share their time in
- * the same way: their {@code ioRatio} is 50 by default.
+ * what UCX brings at once, and no more. That is little beside tasks of a millisecond. The epoll and NIO loops of Netty 4.1
+ * share their time in the same way: their {@code ioRatio} is 50 by default.
  *
  * <p>The clock is read for every eighth time that tasks are run, and then each time, as long as they remain or take long.
  */
@@ -23,7 +23,6 @@ final class IoShare {
     private static final int GAP_SHIFT = 4;
     /** A loop that waits for room in its peer's queue naps for a millisecond at most. */
     private static final long LONGEST_GAP_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
-
     /** Tasks that take less in all need no more than one turn, unless they remain: there is not much to take after them. */
     private static final long LONG_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
     /** How often it is looked how long tasks take. */
