@@ -10,11 +10,8 @@ import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -57,7 +54,7 @@ public final class IoDriver {
     private final AdaptiveSpin spin = new AdaptiveSpin(UcxWaitStrategy.spinNanos(), this::isCrowded);
     private final Crowd crowd = new Crowd(new RunQueue());
     private final IoShare share = new IoShare();
-    private final Set<Channel> channels = new LinkedHashSet<>();
+    private final LoopChannels channels = new LoopChannels();
     private final LoopCounters counters = new LoopCounters();
     /** Where there is a flight recorder, or {@code null}. */
     private final FlightEvents.Sleep recorder = FlightEvents.AVAILABLE ? new FlightEvents.Sleep() : null;
@@ -168,7 +165,7 @@ public final class IoDriver {
 
     /** The registered channels at this moment; a list that refuses changes. */
     public List<Channel> channels() {
-        return List.copyOf(channels);
+        return channels.copy();
     }
 
     // ------------------------------------------------------------------------------------------- the loop's turn
@@ -401,28 +398,17 @@ public final class IoDriver {
 
     /** Closes all channels, in good order: those that have something to deliver do so, see {@link #isLingering()}. */
     public void closeAll() {
-        for (Channel channel : new ArrayList<>(channels)) {
-            channel.unsafe().close(channel.unsafe().voidPromise());
-        }
+        channels.closeAll();
     }
 
     /** Whether a closed channel still has something to deliver, be it only its end; it does so for a bounded time. */
     public boolean isLingering() {
-        for (Channel channel : channels) {
-            if (channel instanceof UcxSocketChannel socket && socket.isLingering()) {
-                return true;
-            }
-        }
-        return lanes != null && lanes.hasDepartures();
+        return channels.isLingering() || lanes != null && lanes.hasDepartures();
     }
 
     /** Ends the wait for the peers of closed channels; what they have not taken is lost. */
     public void cutLingering() {
-        for (Channel channel : new ArrayList<>(channels)) {
-            if (channel instanceof UcxSocketChannel socket) {
-                socket.cutLinger();
-            }
-        }
+        channels.cutLingering();
         departures().forEach(Departure::cut);
     }
 
@@ -444,22 +430,14 @@ public final class IoDriver {
             }
             try {
                 if (port().poll() == 0) {
-                    checkLingering();
+                    channels.checkLingering();
+                    departures().forEach(Departure::checkTimeout);
                     nap();
                 }
             } catch (IOException | RuntimeException e) {
                 handleLoopException(e);
             }
         }
-    }
-
-    private void checkLingering() {
-        for (Channel channel : new ArrayList<>(channels)) {
-            if (channel instanceof UcxSocketChannel socket) {
-                socket.checkLinger();
-            }
-        }
-        departures().forEach(Departure::checkTimeout);
     }
 
     private void nap() throws IOException {
@@ -476,21 +454,7 @@ public final class IoDriver {
      * runs tasks, which tell the channels' handlers.
      */
     public void abandonAll() {
-        for (Channel channel : new ArrayList<>(channels)) {
-            abandon(channel);
-        }
-    }
-
-    private static void abandon(Channel channel) {
-        try {
-            if (channel instanceof AbstractUcxChannel ucx) {
-                ucx.abandon();
-            } else {
-                channel.unsafe().close(channel.unsafe().voidPromise());
-            }
-        } catch (RuntimeException e) {
-            logger.warn("Failed to close {} with its event loop.", channel, e);
-        }
+        channels.abandonAll();
     }
 
     /** The same as {@link #destroy(long)}, without a wait for what channels have to deliver. */
@@ -511,11 +475,7 @@ public final class IoDriver {
                 closeAllAndLinger(limitNanos);
             }
             abandonAll();
-            for (Channel channel : new ArrayList<>(channels)) {
-                if (channel instanceof AbstractUcxChannel ucx && channel.eventLoop().isShutdown()) {
-                    ucx.tellEnd();
-                }
-            }
+            channels.tellEnd();
         } finally {
             try {
                 if (lanes != null) {
