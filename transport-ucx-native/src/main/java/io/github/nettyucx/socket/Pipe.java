@@ -12,8 +12,8 @@ import java.nio.file.StandardOpenOption;
 
 /**
  * A pipe, by which the bytes of a file get to a socket without being copied: {@link FileChannel#transferTo} puts them
- * into {@link #target()}, and {@link KernelSocket#spliceFrom} takes them out. Neither end blocks. For one thread at a
- * time.
+ * into {@link #target()}, and {@link KernelSocket#spliceFrom} takes them out. {@link #read} copies them, once, from the
+ * kernel's memory. Neither end blocks. For one thread at a time.
  */
 public final class Pipe implements AutoCloseable {
     /** What an ordinary user may have. It is the kernel's default where that was refused. */
@@ -117,6 +117,22 @@ public final class Pipe implements AutoCloseable {
      */
     public FileChannel target() {
         return target;
+    }
+
+    /**
+     * Takes bytes out.
+     *
+     * @param address of the memory that they are written to
+     * @param length  how many bytes at most
+     * @return how many there were, or the negative error number: {@code -EAGAIN} if the pipe is empty
+     */
+    public int read(long address, int length) {
+        CallState state = CallState.current();
+        int n;
+        do {
+            n = SocketFunctions.read(state, readFd, address, length);
+        } while (n == -Errno.EINTR);
+        return n;
     }
 
     /** Once, or more than once. What is in it is lost. */

@@ -47,6 +47,7 @@ final class SocketFunctions {
     private static final MethodHandle SHUTDOWN = bind("shutdown", SHAPE);
     private static final MethodHandle CLOSE = bind("close", SHAPE);
     private static final MethodHandle PIPE2 = bind("pipe2", SHAPE);
+    private static final MethodHandle READ = bind("read", SHAPE);
     private static final MethodHandle DUP = bind("dup", SHAPE);
     private static final MethodHandle GETRANDOM = bind("getrandom", SHAPE);
     private static final MethodHandle EPOLL_CREATE1 = bind("epoll_create1", SHAPE);
@@ -228,6 +229,10 @@ final class SocketFunctions {
 
     static int pipe2(CallState state, long descriptors, long flags) {
         return call(state, PIPE2, descriptors, flags, 0);
+    }
+
+    static int read(CallState state, long fd, long address, long length) {
+        return call(state, READ, fd, address, length);
     }
 
     static int dup(CallState state, long fd) {

@@ -12,6 +12,7 @@ import io.github.nettyucx.wire.ConnectionListener;
 import io.github.nettyucx.wire.ProtocolException;
 import io.github.nettyucx.wire.Traffic;
 import io.github.nettyucx.worker.EndpointListener;
+import io.github.nettyucx.worker.PipePool;
 import io.github.nettyucx.worker.RegisteredMemory;
 import io.github.nettyucx.worker.SendBufferPool;
 import io.netty.buffer.ByteBuf;
@@ -55,7 +56,7 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
      * @param control that tells by its end that the peer has gone
      */
     LinkLane(LaneKind kind, OwnHalf half, StreamEnd control, ConnectionLimits limits,
-             SendBufferPool sendBuffers, Allocation stash, Traffic traffic) {
+             SendBufferPool sendBuffers, PipePool pipes, Allocation stash, Traffic traffic) {
         this.kind = kind;
         this.half = half;
         this.control = control;
@@ -63,7 +64,7 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
         reading = registered == null ? null : new RegisteredAllocation(registered);
         connection = new Connection(half.endpoint(), limits.channelId(), limits.window(), limits.maxMessage(),
                 this, registered == null ? stash : new RegisteredAllocation(registered).before(stash), traffic);
-        output = new LinkOutput(connection, sendBuffers);
+        output = new LinkOutput(connection, sendBuffers, pipes);
         memory = new LinkMemory(half.endpoint(), connection, kind == LaneKind.SHM, this);
         half.endpoint().add(this);
     }
@@ -355,6 +356,7 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
             return;
         }
         closed = true;
+        output.release();
         connection.close();
         half.endpoint().remove(this);
         half.release();

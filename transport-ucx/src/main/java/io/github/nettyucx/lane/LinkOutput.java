@@ -3,6 +3,7 @@ package io.github.nettyucx.lane;
 
 import io.github.nettyucx.wire.Connection;
 import io.github.nettyucx.wire.Outbound;
+import io.github.nettyucx.worker.PipePool;
 import io.github.nettyucx.worker.SendBuffer;
 import io.github.nettyucx.worker.SendBufferPool;
 import io.netty.buffer.ByteBuf;
@@ -20,17 +21,22 @@ import java.io.IOException;
  */
 final class LinkOutput {
 
+    /** Java copies so much of a file by one call, in bytes: no more than through a pipe. Of more it takes many. */
+    private static final int SMALL_FILE = 8 * 1024;
+
     private final Connection connection;
     private final SendBufferPool sendBuffers;
     private final Gathering gathering;
     private final FlushedBytes flushedBytes = new FlushedBytes();
+    private final FilePipe file;
     /** Flushed bytes that have been sent, and are still in the buffer because a send before them has not completed. */
     private int unremoved;
     private boolean writing;
 
-    LinkOutput(Connection connection, SendBufferPool sendBuffers) {
+    LinkOutput(Connection connection, SendBufferPool sendBuffers, PipePool pipes) {
         this.connection = connection;
         this.sendBuffers = sendBuffers;
+        file = new FilePipe(pipes);
         gathering = new Gathering(sendBuffers);
     }
 
@@ -83,7 +89,7 @@ final class LinkOutput {
                 throw outbound.problem();
             }
             int room = outbound.room();
-            if (room == 0 || !outbound.isWorthwhile(room) && flushedBytes.isMoreThan((long) unremoved + room, in)) {
+            if (room == 0 || !outbound.isWorthwhile(room) && flushedBytes.isMoreThan((long) unremoved + room - file.left(), in)) {
                 outbound.held();
                 return Written.WAITING;
             }
@@ -169,14 +175,15 @@ final class LinkOutput {
     /** @return whether the file gave anything */
     private boolean send(ChannelOutboundBuffer in, Outbound outbound, FileRegion region, int room)
             throws IOException {
-        if (region.transferred() >= region.count()) {
+        file.keepOnly(region);
+        if (file.isEmpty() && region.transferred() >= region.count()) {
             in.remove();
             return true;
         }
         SendBuffer copy = sendBuffers.acquire();
         int length;
         try {
-            length = copy.append(region, Math.min(room, SendBufferPool.CAPACITY));
+            length = append(copy, region, Math.min(room, SendBufferPool.CAPACITY));
         } catch (Throwable t) {
             copy.release();
             throw t;
@@ -190,9 +197,23 @@ final class LinkOutput {
             return true;
         }
         in.progress(length);
-        if (region.transferred() >= region.count()) {
+        if (file.isEmpty() && region.transferred() >= region.count()) {
             in.remove();
         }
         return true;
+    }
+
+    private int append(SendBuffer copy, FileRegion region, int limit) throws IOException {
+        if (file.isEmpty() && (region.count() - region.transferred() <= SMALL_FILE || !file.fill(region))) {
+            return copy.append(region, limit);
+        }
+        int length = copy.append(file.pipe(), Math.min(limit, file.left()));
+        file.took(length);
+        return length;
+    }
+
+    /** Gives back what has been taken from a file and not been sent. */
+    void release() {
+        file.discard();
     }
 }

@@ -168,7 +168,7 @@ public final class LoopLanes implements AutoCloseable {
 
     private LinkLane newLinkLane(LaneKind kind, OwnHalf half, KernelSocket control, ConnectionLimits limits,
                                  Allocation stash, Traffic traffic) {
-        return new LinkLane(kind, half, control, limits, engine.sendBuffers(UcxLinks.kindOf(kind)),
+        return new LinkLane(kind, half, control, limits, engine.sendBuffers(UcxLinks.kindOf(kind)), engine.pipes(),
                 stash, traffic);
     }
 

@@ -2,23 +2,17 @@
 package io.github.nettyucx.lane;
 
 import io.github.nettyucx.socket.KernelSocket;
-import io.github.nettyucx.socket.Pipe;
 import io.github.nettyucx.worker.ProgressEngine;
 import io.github.nettyucx.worker.SendBuffer;
 import io.github.nettyucx.worker.SendBufferPool;
 import io.netty.channel.ChannelOutboundBuffer;
-import io.netty.channel.DefaultFileRegion;
 import io.netty.channel.FileRegion;
 
 import java.io.IOException;
 
 /**
- * Sends file regions. The bytes of a file go from the page cache through a pipe into the socket, and are not copied on
- * the way: Java gives out no descriptor of a file, but its {@code transferTo} fills a pipe by sendfile(2). Other regions,
- * subclasses among them, and files that cannot be sent like that, are copied.
- * <p>
- * What has been taken from a region and not yet been sent belongs to the lane until it is: the region counts it as
- * transferred.
+ * Sends file regions. The bytes of a file go from the page cache through a {@link FilePipe} into the socket, and are not
+ * copied on the way. What does not get into the pipe is copied. That, too, belongs to the lane until it is sent.
  */
 final class SocketFile {
 
@@ -26,17 +20,17 @@ final class SocketFile {
     private final KernelSocket socket;
     private final ProgressEngine engine;
 
-    /** What the bytes are of that have been taken and not been sent. */
-    private FileRegion region;
-    /** Where they are: in one of the two. */
-    private Pipe pipe;
+    /** What has been taken and not been sent: in one of the two. */
+    private final FilePipe pipe;
     private SendBuffer copy;
-    private int unsent;
+    /** That the copy is of. */
+    private FileRegion region;
 
     SocketFile(SocketOutput output, KernelSocket socket, ProgressEngine engine) {
         this.output = output;
         this.socket = socket;
         this.engine = engine;
+        pipe = new FilePipe(engine.pipes());
     }
 
     /**
@@ -45,97 +39,67 @@ final class SocketFile {
      * @return false if the region gave nothing, although something is missing
      */
     boolean write(ChannelOutboundBuffer in, FileRegion next) throws IOException {
-        if (region != null && region != next) {
-            // It has been failed meanwhile: its bytes are nobody's.
-            release();
+        pipe.keepOnly(next);
+        if (region != next) {
+            discardCopy();
         }
-        if (unsent == 0) {
+        if (isEmpty()) {
             if (next.transferred() >= next.count()) {
                 in.remove();
                 return true;
             }
-            if (!take(next)) {
+            if (!pipe.fill(next) && !fillCopy(next)) {
                 return false;
             }
         }
-        int sent = pipe != null ? socket.spliceFrom(pipe, unsent)
-                : socket.send(copy.address() + copy.memory().readerIndex(), unsent);
-        if (!output.sent(sent, pipe != null ? "splice" : "send")) {
+        boolean piped = copy == null;
+        int sent = piped ? socket.spliceFrom(pipe.pipe(), pipe.left())
+                : socket.send(copy.address() + copy.memory().readerIndex(), copy.memory().readableBytes());
+        if (!output.sent(sent, piped ? "splice" : "send")) {
             return true;
         }
-        unsent -= sent;
-        if (copy != null) {
-            copy.memory().skipBytes(sent);
-        }
-        if (unsent == 0) {
-            release();
+        if (piped) {
+            pipe.took(sent);
+        } else if (!copy.memory().skipBytes(sent).isReadable()) {
+            discardCopy();
         }
         in.progress(sent);
         // A listener of the progress may have closed the channel.
-        if (unsent == 0 && next.transferred() >= next.count() && in.current() == next) {
+        if (isEmpty() && next.transferred() >= next.count() && in.current() == next) {
             in.remove();
         }
         return true;
     }
 
-    /** @return whether there were any bytes */
-    private boolean take(FileRegion next) throws IOException {
-        region = next;
-        boolean taken = false;
-        try {
-            // What a subclass of the application's writes into a pipe, and when it stops, is nobody's knowledge.
-            taken = next.getClass() == DefaultFileRegion.class && fillPipe((DefaultFileRegion) next) || fillCopy(next);
-        } finally {
-            if (!taken) {
-                discard();
-            }
-        }
-        return taken;
-    }
-
-    private boolean fillPipe(DefaultFileRegion file) throws IOException {
-        pipe = engine.pipes().acquire();
-        if (pipe == null) {
-            return false;
-        }
-        // A loop that is marked as interrupted would have its file closed; those that never sleep keep the mark.
-        Thread.interrupted();
-        // Takes as much as the pipe holds. It opens the file, and throws if that has ended too early.
-        long length = file.transferTo(pipe.target(), file.transferred());
-        if (length > 0) {
-            unsent = (int) length;
-            return true;
-        }
-        discard();
-        region = file;
-        return false;
+    private boolean isEmpty() {
+        return copy == null && pipe.isEmpty();
     }
 
     private boolean fillCopy(FileRegion next) throws IOException {
         copy = engine.sendBuffers().acquire();
-        unsent = copy.append(next, SendBufferPool.CAPACITY);
-        return unsent > 0;
-    }
-
-    /** Gives everything back, after the last byte or before it. */
-    void release() {
-        if (unsent == 0 && pipe != null) {
-            engine.pipes().release(pipe);
-            pipe = null;
+        region = next;
+        int length = 0;
+        try {
+            length = copy.append(next, SendBufferPool.CAPACITY);
+        } finally {
+            if (length == 0) {
+                discardCopy();
+            }
         }
-        discard();
+        return length > 0;
     }
 
-    private void discard() {
+    private void discardCopy() {
         region = null;
-        unsent = 0;
-        if (pipe != null) {
-            engine.pipes().discard(pipe);
-            pipe = null;
-        }
         if (copy != null) {
             copy.release();
             copy = null;
         }
+    }
+
+    /** Gives everything back, after the last byte or before it. */
+    void release() {
+        pipe.discard();
+        discardCopy();
     }
 }

@@ -10,8 +10,8 @@ import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The pipes of one loop, by which files get into sockets. A channel has one only while bytes are in it. The one used last
- * is taken first.
+ * The pipes of one loop, by which files get into sockets and send buffers. A channel has one only while bytes are in it. The
+ * one used last is taken first.
  */
 public final class PipePool {
 
@@ -61,6 +61,11 @@ public final class PipePool {
             refusedNanos = System.nanoTime();
             return null;
         }
+    }
+
+    /** How many have been acquired and not been given back. */
+    public int inUse() {
+        return inUse;
     }
 
     /** @param pipe that is empty; one that is not has to be discarded instead */

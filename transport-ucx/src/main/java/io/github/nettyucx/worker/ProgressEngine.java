@@ -249,7 +249,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         return told == 0 ? 0 : told + runReady();
     }
 
-    /** By which files get into sockets. */
+    /** By which files get into sockets and send buffers. */
     public PipePool pipes() {
         return pipes;
     }

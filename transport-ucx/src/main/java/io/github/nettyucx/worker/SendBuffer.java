@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.worker;
 
+import io.github.nettyucx.socket.Errno;
+import io.github.nettyucx.socket.Pipe;
 import io.github.nettyucx.ucp.NativeMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.FileRegion;
@@ -80,6 +82,21 @@ public final class SendBuffer extends AbstractReferenceCounted {
         Thread.interrupted();
         file.transferTo(new Target(memory, limit), file.transferred());
         return memory.readableBytes();
+    }
+
+    /**
+     * Appends what is in a pipe.
+     *
+     * @param length how many bytes of it at most, for which there has to be room
+     * @return how many these were
+     */
+    public int append(Pipe pipe, int length) throws IOException {
+        int read = pipe.read(address + memory.writerIndex(), length);
+        if (read < 0) {
+            throw Errno.exception("read", -read);
+        }
+        memory.writerIndex(memory.writerIndex() + read);
+        return read;
     }
 
     private static final class Target implements WritableByteChannel {

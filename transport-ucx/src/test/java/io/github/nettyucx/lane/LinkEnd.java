@@ -89,7 +89,7 @@ final class LinkEnd implements Handshake.Owner, StreamEnd, LaneListener {
     }
 
     private LinkLane newLane(LaneKind kind, OwnHalf half, ConnectionLimits announced) {
-        return new LinkLane(kind, half, this, announced, loop.memory.sendBuffers, loop.memory::allocate,
+        return new LinkLane(kind, half, this, announced, loop.memory.sendBuffers, ScriptedLinks.PIPES, loop.memory::allocate,
                 Traffic.ofConnection());
     }
 

@@ -11,6 +11,7 @@ import io.github.nettyucx.lane.ScriptedLinks.Endpoint;
 import io.github.nettyucx.lane.ScriptedLinks.Endpoint.Sent;
 import io.github.nettyucx.lane.ScriptedLinks.Worker;
 import io.github.nettyucx.socket.Errno;
+import io.github.nettyucx.socket.Pipe;
 import io.github.nettyucx.ucp.UcsStatus;
 import io.github.nettyucx.wire.CloseReason;
 import io.github.nettyucx.wire.ProtocolException;
@@ -18,18 +19,26 @@ import io.github.nettyucx.wire.Traffic;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.DefaultFileRegion;
+import io.netty.channel.FileRegion;
 import io.netty.channel.embedded.EmbeddedChannel;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
+import java.io.File;
 import java.io.IOException;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -45,12 +54,15 @@ class LinkLaneTest implements LaneListener {
     private static final int PEER_ID = 0xbeef;
     private static final int WINDOW = 1 << 16;
     private static final int DATA = 1;
+    private static final int CREDIT = 2;
     private static final int FIN = 3;
     private static final int FIN_ACK = 4;
 
     private final ScriptedLinks loop = new ScriptedLinks();
     private final ScriptedControl control = new ScriptedControl();
     private final List<String> told = new ArrayList<>();
+    @TempDir
+    Path directory;
     private OwnHalf half;
     private Endpoint endpoint;
     private Worker worker;
@@ -62,7 +74,7 @@ class LinkLaneTest implements LaneListener {
         endpoint = ScriptedLinks.endpoint(half);
         worker = ScriptedLinks.worker(half);
         lane = new LinkLane(LaneKind.SHM, half, control, new ConnectionLimits(ID, WINDOW, WINDOW),
-                ScriptedLinks.SEND_BUFFERS, Unpooled::directBuffer, Traffic.ofConnection());
+                ScriptedLinks.SEND_BUFFERS, ScriptedLinks.PIPES, Unpooled::directBuffer, Traffic.ofConnection());
     }
 
     @AfterEach
@@ -169,7 +181,7 @@ class LinkLaneTest implements LaneListener {
         logged.start();
         log.addAppender(logged);
         LinkLane starved = new LinkLane(LaneKind.SHM, half.pinned(), new ScriptedControl(),
-                new ConnectionLimits(ID + 1, WINDOW, WINDOW), ScriptedLinks.SEND_BUFFERS, length -> {
+                new ConnectionLimits(ID + 1, WINDOW, WINDOW), ScriptedLinks.SEND_BUFFERS, ScriptedLinks.PIPES, length -> {
                     throw new OutOfMemoryError("as the test wants it");
                 }, Traffic.ofConnection());
         endpoint.deliver(ID + 1, DATA, 0, "early");
@@ -387,13 +399,95 @@ class LinkLaneTest implements LaneListener {
     void theCloseOfOneIsNothingToTheOthersOfTheLink() {
         open();
         LinkLane other = new LinkLane(LaneKind.SHM, half.pinned(), new ScriptedControl(),
-                new ConnectionLimits(ID + 1, WINDOW, WINDOW), ScriptedLinks.SEND_BUFFERS, Unpooled::directBuffer,
-                Traffic.ofConnection());
+                new ConnectionLimits(ID + 1, WINDOW, WINDOW), ScriptedLinks.SEND_BUFFERS, ScriptedLinks.PIPES,
+                Unpooled::directBuffer, Traffic.ofConnection());
         lane.close(true);
         assertEquals(0, endpoint.closes);
         assertTrue(endpoint.deliver(ID + 1, DATA, 0, "for the other"));
         assertTrue(other.isReadable());
         other.close(false);
+    }
+
+    // ------------------------------------------------------------------------------------------- output
+
+    private static FileRegion add(ChannelOutboundBuffer out, FileRegion file) {
+        out.addMessage(file, 0, new EmbeddedChannel().newPromise());
+        out.addFlush();
+        return file;
+    }
+
+    private void grant(int bytes) {
+        endpoint.deliver(ID, CREDIT, bytes, "");
+    }
+
+    /** Java would copy it twice, by many calls. */
+    @Test
+    void aFileGoesThroughAPipe() throws Exception {
+        open();
+        byte[] content = Raw.bytes(3 * WINDOW, 1);
+        ChannelOutboundBuffer out = new EmbeddedChannel().unsafe().outboundBuffer();
+        FileRegion file = add(out, new DefaultFileRegion(Files.write(directory.resolve("file"), content).toFile(), 0,
+                content.length));
+        assertEquals(Written.WAITING, lane.write(out, 16));
+        int sent = endpoint.bytes.size();
+        assertTrue(sent > 0 && sent < file.transferred(), () -> sent + " bytes sent, " + file.transferred() + " taken");
+        assertEquals(1, ScriptedLinks.PIPES.inUse());
+        while (!out.isEmpty()) {
+            grant(WINDOW / 2);
+            lane.write(out, 16);
+        }
+        assertArrayEquals(content, endpoint.bytes.toByteArray());
+        assertEquals(content.length, file.transferred());
+        assertEquals(0, file.refCnt());
+        assertEquals(0, ScriptedLinks.PIPES.inUse());
+    }
+
+    @Test
+    void aFileIsCopiedByJavaWhereThereAreNoPipes() throws Exception {
+        open();
+        byte[] content = Raw.bytes(WINDOW / 2, 2);
+        ChannelOutboundBuffer out = new EmbeddedChannel().unsafe().outboundBuffer();
+        add(out, new DefaultFileRegion(Files.write(directory.resolve("file"), content).toFile(), 0, content.length));
+        List<Pipe> all = new ArrayList<>();
+        for (Pipe pipe = ScriptedLinks.PIPES.acquire(); pipe != null; pipe = ScriptedLinks.PIPES.acquire()) {
+            all.add(pipe);
+        }
+        assertEquals(Written.DRAINED, lane.write(out, 16));
+        assertArrayEquals(content, endpoint.bytes.toByteArray());
+        all.forEach(ScriptedLinks.PIPES::release);
+    }
+
+    @Test
+    void whatWasTakenFromAFileThatHasFailedIsNotSent() throws Exception {
+        open();
+        byte[] content = Raw.bytes(3 * WINDOW, 3);
+        File file = Files.write(directory.resolve("file"), content).toFile();
+        ChannelOutboundBuffer out = new EmbeddedChannel().unsafe().outboundBuffer();
+        add(out, new DefaultFileRegion(file, 0, content.length));
+        assertEquals(Written.WAITING, lane.write(out, 16));
+        int sent = endpoint.bytes.size();
+        out.remove(new IOException("as the test wants it"));
+        add(out, new DefaultFileRegion(file, WINDOW, WINDOW / 2));
+        while (!out.isEmpty()) {
+            grant(WINDOW / 2);
+            lane.write(out, 16);
+        }
+        byte[] all = endpoint.bytes.toByteArray();
+        assertArrayEquals(Arrays.copyOfRange(content, WINDOW, WINDOW + WINDOW / 2), Arrays.copyOfRange(all, sent, all.length));
+        assertEquals(0, ScriptedLinks.PIPES.inUse());
+    }
+
+    @Test
+    void whatWasTakenFromAFileGoesWithTheLane() throws Exception {
+        open();
+        byte[] content = Raw.bytes(3 * WINDOW, 4);
+        ChannelOutboundBuffer out = new EmbeddedChannel().unsafe().outboundBuffer();
+        add(out, new DefaultFileRegion(Files.write(directory.resolve("file"), content).toFile(), 0, content.length));
+        assertEquals(Written.WAITING, lane.write(out, 16));
+        assertEquals(1, ScriptedLinks.PIPES.inUse());
+        lane.close(false);
+        assertEquals(0, ScriptedLinks.PIPES.inUse());
+        out.remove(new IOException("closed"));
     }
 
     @Test

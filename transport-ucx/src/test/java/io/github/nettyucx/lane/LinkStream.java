@@ -47,7 +47,7 @@ final class LinkStream {
         byte[] bytes = new byte[length];
         for (int i = 0; i < length; i++) {
             int at = position + i;
-            bytes[i] = (byte) (channelId * 37 + at + (at >>> 8));
+            bytes[i] = LinkFiles.byteAt(channelId, at);
         }
         return bytes;
     }
@@ -64,10 +64,16 @@ final class LinkStream {
         }
         // What is alone is sent from where it lies.
         for (int i = world.oneIn(2) ? 1 : 1 + world.random.nextInt(3); i > 0; i--) {
-            int length = 1 + world.random.nextInt(world.oneIn(12) ? LARGE : SMALL);
-            ByteBuf bytes = memory.allocate(length).writeBytes(bytesAt(channelId, written, length));
-            written += length;
-            out.addMessage(bytes, length, channel.newPromise());
+            if (world.oneIn(40)) {
+                int length = 1 + world.random.nextInt(LARGE);
+                out.addMessage(LinkFiles.region(channelId, written, length), 0, channel.newPromise());
+                written += length;
+            } else {
+                int length = 1 + world.random.nextInt(world.oneIn(12) ? LARGE : SMALL);
+                ByteBuf bytes = memory.allocate(length).writeBytes(bytesAt(channelId, written, length));
+                written += length;
+                out.addMessage(bytes, length, channel.newPromise());
+            }
             out.addFlush();
         }
         flush();

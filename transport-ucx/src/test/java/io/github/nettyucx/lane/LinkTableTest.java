@@ -482,6 +482,6 @@ class LinkTableTest {
 
     private LinkLane lane(LaneKind kind, OwnHalf half, ConnectionLimits limits) {
         return new LinkLane(kind, half, new ScriptedControl(), new ConnectionLimits(5, 1 << 16, 1 << 12),
-                ScriptedLinks.SEND_BUFFERS, Unpooled::directBuffer, Traffic.ofConnection());
+                ScriptedLinks.SEND_BUFFERS, ScriptedLinks.PIPES, Unpooled::directBuffer, Traffic.ofConnection());
     }
 }

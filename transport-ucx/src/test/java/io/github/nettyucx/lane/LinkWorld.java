@@ -15,6 +15,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 /**
  * Some processes with some event loops each, which connect to each other over control sockets and share links, in an
  * order that follows from a seed.
@@ -319,6 +321,7 @@ final class LinkWorld {
         loops.stream().filter(LinkLoop::isDead).forEach(LinkLoop::reclaim);
         ends.stream().filter(end -> end.loop.isDead()).forEach(LinkEnd::reclaim);
         loops.forEach(loop -> loop.memory.close());
+        assertEquals(0, ScriptedLinks.PIPES.inUse(), "pipes are not given back");
         if (loops.stream().noneMatch(LinkLoop::isDead)) {
             host.assertAtRest();
         }

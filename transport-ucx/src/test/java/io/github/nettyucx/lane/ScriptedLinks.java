@@ -13,12 +13,14 @@ import io.github.nettyucx.worker.EndpointListener;
 import io.github.nettyucx.worker.InFlight;
 import io.github.nettyucx.worker.LinkPort;
 import io.github.nettyucx.worker.MessageSink;
+import io.github.nettyucx.worker.PipePool;
 import io.github.nettyucx.worker.SendBufferPool;
 import io.github.nettyucx.worker.WorkerCounter;
 import io.github.nettyucx.worker.WorkerPort;
 import io.netty.util.ReferenceCounted;
 import io.netty.util.internal.PlatformDependent;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
@@ -40,6 +42,7 @@ final class ScriptedLinks implements LinkFactory {
     static final Party PEER = party(7);
     static final byte[] ADDRESS = {1, 2, 3};
     static final SendBufferPool SEND_BUFFERS = new SendBufferPool(new Counters<>(WorkerCounter.class));
+    static final PipePool PIPES = new PipePool();
 
     static Party party(long process) {
         return new Party(new ProcessIdentity(1, 1, 1, 1, process), 100 + process);
@@ -224,6 +227,8 @@ final class ScriptedLinks implements LinkFactory {
 
         final List<EndpointListener> users = new ArrayList<>();
         final List<Sent> sent = new ArrayList<>();
+        /** What these were made of. */
+        final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         private final Map<Integer, MessageSink> sinks = new HashMap<>();
         /** Messages with bytes that each channel has been sent. */
         private final Map<Integer, Integer> data = new HashMap<>();
@@ -303,6 +308,9 @@ final class ScriptedLinks implements LinkFactory {
         @Override
         public long send(long address, long length, long tag) {
             sent.add(new Sent((int) (tag >>> 32), (int) (tag >>> 28 & 0xf), (int) tag & 0xfffffff));
+            byte[] content = new byte[(int) length];
+            PlatformDependent.copyMemory(address, content, 0, length);
+            bytes.writeBytes(content);
             return failure;
         }
 
