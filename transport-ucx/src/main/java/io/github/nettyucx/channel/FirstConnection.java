@@ -34,7 +34,7 @@ final class FirstConnection implements Runnable {
                     Party PeerText ProcessIdentity Proofs ServerHandshake ServerHandshake$1 ServerHandshake$Client
                     ServerHandshake$State Side Terms"""),
             new Room("lane", """
-                    Allocation ConnectionLimits Departure FlushedBuffers LaneListener LinkLane LinkMemory LinkOutput
+                    Allocation ConnectionLimits Departure FilePipe FlushedBuffers LaneListener LinkLane LinkMemory LinkOutput
                     LinkFailures LinkFailures$1 LinkOutput$FlushedBytes LinkTable$Peer OwnHalf OwnHalf$State
                     LinkWorkers LoopLanes$Process LoopLanes$Supply PeerKey ServingLinks ServingLinks$LaneMaker
                     WaitingRequests Written"""),
