@@ -196,8 +196,10 @@ final class LinkOutput {
         if (outbound.isFailed()) {
             return true;
         }
+        boolean last = file.isEmpty() && region.transferred() >= region.count();
         in.progress(length);
-        if (file.isEmpty() && region.transferred() >= region.count()) {
+        // A listener of the progress may have closed the channel.
+        if (last && in.current() == region) {
             in.remove();
         }
         return true;

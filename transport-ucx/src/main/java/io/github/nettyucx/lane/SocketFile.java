@@ -63,9 +63,10 @@ final class SocketFile {
         } else if (!copy.memory().skipBytes(sent).isReadable()) {
             discardCopy();
         }
+        boolean last = isEmpty() && next.transferred() >= next.count();
         in.progress(sent);
         // A listener of the progress may have closed the channel.
-        if (isEmpty() && next.transferred() >= next.count() && in.current() == next) {
+        if (last && in.current() == next) {
             in.remove();
         }
         return true;

@@ -178,6 +178,58 @@ class FileTest {
         }
     }
 
+    /** What has been taken from the file has not been sent: nobody must be told so. */
+    @OnEachLane
+    void aFileWhoseProgressClosesTheChannelFails() throws Exception {
+        assertAFileFailsWhoseProgressClosesItsChannel(-1);
+    }
+
+    @OnEachLane
+    void aFileWhoseProgressResetsTheChannelFails() throws Exception {
+        assertAFileFailsWhoseProgressClosesItsChannel(0);
+    }
+
+    @OnEachLane
+    void aFileWhoseProgressClosesTheChannelThatLingersFails() throws Exception {
+        assertAFileFailsWhoseProgressClosesItsChannel(1);
+    }
+
+    private static void assertAFileFailsWhoseProgressClosesItsChannel(int lingerSeconds) throws Exception {
+        // All of it fits into a pipe.
+        int length = 512 * KIB;
+        Path path = file(length);
+        try (Peers peers = new Peers()) {
+            Channel server = peers.listen(peers.server(Inbox::new).childOption(ChannelOption.SO_RCVBUF, 64 * KIB)
+                    .childOption(ChannelOption.AUTO_READ, false));
+            UcxSocketChannel client = (UcxSocketChannel) Peers.await(peers.client(new Inbox())
+                    .option(ChannelOption.SO_SNDBUF, 64 * KIB).option(ChannelOption.SO_LINGER, lingerSeconds)
+                    .option(UcxChannelOption.CLOSE_TIMEOUT_MILLIS, 200)
+                    .connect(server.localAddress())).channel();
+            ChannelProgressivePromise written = client.newProgressivePromise();
+            List<Long> told = new CopyOnWriteArrayList<>();
+            written.addListener(new ChannelProgressiveFutureListener() {
+                @Override
+                public void operationProgressed(ChannelProgressiveFuture future, long progress, long total) {
+                    told.add(progress);
+                    client.close();
+                }
+
+                @Override
+                public void operationComplete(ChannelProgressiveFuture future) {
+                    // Awaited below.
+                }
+            });
+            client.writeAndFlush(new DefaultFileRegion(path.toFile(), 0, length), written);
+            Throwable failure = Peers.awaitFailure(written);
+            assertInstanceOf(IOException.class, failure);
+            // What is flushed before a close is delivered as far as the peer takes it.
+            assertTrue(told.getLast() < length, "the file has been sent");
+            Peers.await(client.closeFuture());
+        } finally {
+            Files.delete(path);
+        }
+    }
+
     /** As with NIO and epoll: the write fails and closes the channel, which is no reset for the peer. */
     @OnEachLane
     void aFileThatIsShorterThanWasSaidArrivesAsFarAsItGoes() throws Exception {
