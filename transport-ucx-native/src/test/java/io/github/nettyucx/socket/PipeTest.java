@@ -8,11 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -36,6 +38,21 @@ class PipeTest {
 
     private FileChannel file(byte[] content) throws IOException {
         return FileChannel.open(Files.write(directory.resolve("file"), content));
+    }
+
+    @Test
+    void whatIsReadIsTakenOut() throws Exception {
+        byte[] content = content();
+        try (FileChannel file = file(content); Pipe pipe = Pipe.open(); Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(1000);
+            assertEquals(-Errno.EAGAIN, pipe.read(memory.address(), 1000));
+            assertEquals(1500, file.transferTo(17, 1500, pipe.target()));
+            assertEquals(1000, pipe.read(memory.address(), 1000));
+            assertEquals(-1, memory.mismatch(MemorySegment.ofArray(Arrays.copyOfRange(content, 17, 1017))));
+            assertEquals(500, pipe.read(memory.address(), 1000));
+            assertEquals(-1, memory.asSlice(0, 500).mismatch(MemorySegment.ofArray(Arrays.copyOfRange(content, 1017, 1517))));
+            assertEquals(-Errno.EAGAIN, pipe.read(memory.address(), 1000));
+        }
     }
 
     /** By one thread, so that anything that blocked would block for ever. */

@@ -34,8 +34,8 @@ final class FirstConnection implements Runnable {
                     Party PeerText ProcessIdentity Proofs ServerHandshake ServerHandshake$1 ServerHandshake$Client
                     ServerHandshake$State Side Terms"""),
             new Room("lane", """
-                    Allocation ConnectionLimits Departure FilePipe FlushedBuffers LaneListener LinkLane LinkMemory LinkOutput
-                    LinkFailures LinkFailures$1 LinkOutput$FlushedBytes LinkTable$Peer OwnHalf OwnHalf$State
+                    Allocation ConnectionLimits Departure FilePipe FlushedBuffers LaneListener LinkLane LinkMemory
+                    LinkOutput LinkFailures LinkFailures$1 LinkOutput$FlushedBytes LinkTable$Peer OwnHalf OwnHalf$State
                     LinkWorkers LoopLanes$Process LoopLanes$Supply PeerKey ServingLinks ServingLinks$LaneMaker
                     WaitingRequests Written"""),
             new Room("memory", """

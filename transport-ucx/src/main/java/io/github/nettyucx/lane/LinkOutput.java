@@ -21,7 +21,7 @@ import java.io.IOException;
  */
 final class LinkOutput {
 
-    /** Java copies so much of a file by one call, in bytes: no more than through a pipe. Of more it takes many. */
+    /** Up to this size, in bytes, Java reads what is left of a file by one call: through a pipe it would be two. */
     private static final int SMALL_FILE = 8 * 1024;
 
     private final Connection connection;
@@ -89,7 +89,8 @@ final class LinkOutput {
                 throw outbound.problem();
             }
             int room = outbound.room();
-            if (room == 0 || !outbound.isWorthwhile(room) && flushedBytes.isMoreThan((long) unremoved + room - file.left(), in)) {
+            long covered = (long) unremoved + room - file.left();
+            if (room == 0 || !outbound.isWorthwhile(room) && flushedBytes.isMoreThan(covered, in)) {
                 outbound.held();
                 return Written.WAITING;
             }
