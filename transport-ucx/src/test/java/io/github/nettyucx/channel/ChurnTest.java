@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Tag;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -98,7 +99,8 @@ class ChurnTest {
             first.check();
         }
         settle(server);
-        int descriptors = OwnProcess.openDescriptors();
+        TestLoops.openTimers(peers.serverGroup, peers.clientGroup);
+        Set<String> descriptors = OwnProcess.descriptors();
         long heap = NativeHeap.settled(Long.MIN_VALUE);
         long resident = OwnProcess.resident();
         long nanos = 0;

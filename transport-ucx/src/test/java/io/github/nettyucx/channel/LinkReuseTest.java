@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Tag;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -132,7 +133,8 @@ class LinkReuseTest {
         Channel server = peers.listen(Answering::new);
         comeAndGo(server, AT_A_TIME);
         awaitNothingLeft();
-        int descriptors = OwnProcess.openDescriptors();
+        TestLoops.openTimers(peers.serverGroup, peers.clientGroup);
+        Set<String> descriptors = OwnProcess.descriptors();
         long most = comeAndGo(server, connections);
         assertTrue(most > 0 && most <= FEW, () -> "endpoints at one time: " + most);
         awaitNothingLeft();

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Tag;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -66,7 +67,8 @@ class ManyConnectionsTest {
         // Pools fill, code is compiled.
         connectEchoAndClose(server);
         awaitWorkersGone();
-        int descriptors = OwnProcess.openDescriptors();
+        TestLoops.openTimers(peers.serverGroup, peers.clientGroup);
+        Set<String> descriptors = OwnProcess.descriptors();
         long heap = NativeHeap.settled(Long.MIN_VALUE);
         long resident = OwnProcess.resident();
         List<Long> heapGrowths = new ArrayList<>();

@@ -8,6 +8,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.TreeSet;
 
 /** What this process occupies, as the kernel counts it. */
 public final class OwnProcess {
@@ -48,10 +49,35 @@ public final class OwnProcess {
         return inodes;
     }
 
+    /**
+     * What each descriptor stands for, as {@code /proc/self/fd} has it: {@code 7 socket:[4711]}. The one with which they
+     * are read is not among them.
+     */
+    static Set<String> descriptors() throws IOException {
+        Set<String> descriptors = new TreeSet<>();
+        try (DirectoryStream<Path> open = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path descriptor : open) {
+                try {
+                    descriptors.add(descriptor.getFileName() + " " + Files.readSymbolicLink(descriptor));
+                } catch (NoSuchFileException e) {
+                    // Closed meanwhile.
+                }
+            }
+        }
+        descriptors.removeIf(descriptor -> descriptor.endsWith("/fd"));
+        return descriptors;
+    }
+
     /** Waits until there are as many as before; some are given back late. Fails the test if that takes more than 10 s. */
-    static void awaitDescriptors(int expected) throws Exception {
-        Eventually.await(WAIT_MILLIS, () -> expected + " file descriptors, but there are " + openDescriptors(),
-                () -> openDescriptors() == expected);
+    static void awaitDescriptors(Set<String> before) throws Exception {
+        Eventually.await(WAIT_MILLIS, () -> {
+            Set<String> now = descriptors();
+            Set<String> gone = new TreeSet<>(before);
+            gone.removeAll(now);
+            Set<String> come = new TreeSet<>(now);
+            come.removeAll(before);
+            return before.size() + " file descriptors, but there are " + now.size() + "; gone: " + gone + ", come: " + come;
+        }, () -> descriptors().size() == before.size());
     }
 
     /** @return in bytes */

@@ -107,6 +107,7 @@ class PortAttackTest {
         try (shm; tcp; socket) {
             assertEquals(List.of(true, true, true), List.of(isOf(Lane.SHM, shm), isOf(Lane.TCP, tcp),
                     isOf(Lane.SOCKET, socket)));
+            TestLoops.openTimers(peers.serverGroup, peers.clientGroup);
             int descriptors = settledDescriptors();
             int each = strangers / (HEAP_ROUNDS + 1);
             // Then pools are full and code is compiled, also of what only many bring about.

@@ -47,6 +47,7 @@ class SlowFileReadersTest {
             send(peers, server, path, files, clients, writes, 1);
             awaitFiles(clients, writes);
 
+            TestLoops.openTimers(server.eventLoop().parent(), clients.getFirst().eventLoop().parent());
             int before = OwnProcess.openDescriptors();
             send(peers, server, path, files, clients, writes, CHANNELS);
             int[] waiting = new int[1];

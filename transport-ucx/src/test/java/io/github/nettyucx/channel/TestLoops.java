@@ -3,9 +3,14 @@ package io.github.nettyucx.channel;
 
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The event loops that the tests run on: those of a {@link UcxEventLoopGroup}, unless the property
@@ -14,6 +19,9 @@ import java.util.concurrent.ThreadFactory;
 public abstract class TestLoops {
 
     static final String PROPERTY = "io.github.nettyucx.test.loops";
+
+    /** Many times the least time for which a loop sets its timer. */
+    private static final long LONG_MILLIS = 300;
 
     private static final TestLoops INSTANCE = find();
 
@@ -73,5 +81,21 @@ public abstract class TestLoops {
     /** The same, of the first loop of a group. */
     public static EventLoop first(EventLoopGroup group) {
         return (EventLoop) group.iterator().next();
+    }
+
+    /**
+     * Lets each loop sleep for long. Whether it has until then is chance, and it opens its timer, a descriptor that it
+     * keeps, when it first does: descriptors that are counted before would be too few.
+     */
+    static void openTimers(EventLoopGroup... groups) throws Exception {
+        List<Future<?>> sleeps = new ArrayList<>();
+        for (EventLoopGroup group : groups) {
+            for (EventExecutor loop : group) {
+                sleeps.add(loop.schedule(() -> { }, LONG_MILLIS, TimeUnit.MILLISECONDS));
+            }
+        }
+        for (Future<?> sleep : sleeps) {
+            sleep.get();
+        }
     }
 }
