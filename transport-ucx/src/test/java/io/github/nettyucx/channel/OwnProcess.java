@@ -16,6 +16,7 @@ public final class OwnProcess {
     /** Of Linux on x86-64, and as a rule on aarch64. */
     private static final int PAGE = 4096;
     private static final long WAIT_MILLIS = 10_000;
+    private static final String SOCKET = " socket:[";
 
     private OwnProcess() {
     }
@@ -34,16 +35,10 @@ public final class OwnProcess {
     /** The inodes of its sockets, by which the kernel's tables name them. */
     public static Set<String> sockets() throws IOException {
         Set<String> inodes = new HashSet<>();
-        try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
-            for (Path descriptor : descriptors) {
-                try {
-                    String target = Files.readSymbolicLink(descriptor).toString();
-                    if (target.startsWith("socket:[")) {
-                        inodes.add(target.substring("socket:[".length(), target.length() - 1));
-                    }
-                } catch (NoSuchFileException e) {
-                    // Closed meanwhile, as that of the directory will be.
-                }
+        for (String descriptor : descriptors()) {
+            int start = descriptor.indexOf(SOCKET);
+            if (start >= 0) {
+                inodes.add(descriptor.substring(start + SOCKET.length(), descriptor.length() - 1));
             }
         }
         return inodes;

@@ -12,10 +12,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.slf4j.LoggerFactory;
 
-import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -192,22 +188,8 @@ class PortAttackTest {
     }
 
     private static void awaitDescriptors(int expected) throws Exception {
-        Eventually.await(20_000, () -> "more file descriptors than " + expected + ": " + descriptors(),
+        Eventually.await(20_000, () -> "more file descriptors than " + expected + ": " + OwnProcess.descriptors(),
                 () -> OwnProcess.openDescriptors() <= expected);
-    }
-
-    /** What they lead to. */
-    private static String descriptors() throws IOException {
-        StringBuilder text = new StringBuilder();
-        try (DirectoryStream<Path> open = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
-            for (Path descriptor : open) {
-                if (Files.isSymbolicLink(descriptor)) {
-                    text.append(descriptor.getFileName()).append(' ').append(Files.readSymbolicLink(descriptor))
-                            .append(", ");
-                }
-            }
-        }
-        return text.toString();
     }
 
     /** Counts warnings and errors. */
