@@ -73,6 +73,16 @@ final class LinkMemory implements MemoryMessages {
     }
 
     @Override
+    public boolean isSending() {
+        return false;
+    }
+
+    @Override
+    public void counted() {
+        // There have been no messages.
+    }
+
+    @Override
     public void ended(Supplier<IOException> cause) {
         if (end == null) {
             end = cause;

@@ -46,6 +46,8 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     /** What has failed if that was not UCX, or {@code null}. */
     private OutOfMemoryError noMemory;
     private boolean tracked;
+    /** The peer has told that UCX has taken all of the messages that have come. */
+    private boolean counted;
 
     /** Of the two roles. Who asks is bounded by itself, and who answers by the peer's good will: so they are told apart. */
     private final Sends asked;
@@ -96,6 +98,7 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
 
     @Override
     public void onMessage(int type, int value, long message, long length) throws ProtocolException {
+        counted = false;
         if (end != null) {
             port.discard(message);
         } else {
@@ -114,6 +117,16 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
                 }
             }
         }
+    }
+
+    @Override
+    public boolean isSending() {
+        return asked.count() > 0 || answers.count() > 0;
+    }
+
+    @Override
+    public void counted() {
+        counted = true;
     }
 
     @Override
@@ -213,7 +226,11 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         long request;
         try {
             sends.prepare();
-            request = end == null && failure == 0 ? port.send(address, length, Tag.of(peerChannelId, type, value)) : 0;
+            request = 0;
+            if (end == null && failure == 0) {
+                request = port.send(address, length, Tag.of(peerChannelId, type, value));
+                connection.sentAboutMemory();
+            }
         } catch (OutOfMemoryError e) {
             noMemory = e;
             request = UcsStatus.ERR_NO_MEMORY;
@@ -281,8 +298,11 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     }
 
     private boolean isBusy() {
-        return end == null && (asked.count() > 0 || answers.count() > 0 || failure != 0
-                || serving.isReceiving() || access.isReceiving());
+        return end == null && (isSending() || failure != 0 || isReceiving());
+    }
+
+    private boolean isReceiving() {
+        return serving.isReceiving() || access.isReceiving();
     }
 
     @Override
@@ -293,6 +313,9 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
             try {
                 serving.poll();
                 access.poll();
+                if (counted && isReceiving()) {
+                    throw ProtocolException.ofLoss("parts of the peer's messages are missing");
+                }
             } catch (ProtocolException e) {
                 connection.violated(e);
             } catch (OutOfMemoryError e) {

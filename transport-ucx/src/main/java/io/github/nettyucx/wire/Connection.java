@@ -3,6 +3,7 @@ package io.github.nettyucx.wire;
 
 import io.github.nettyucx.worker.EndpointListener;
 import io.github.nettyucx.worker.EndpointPort;
+import io.github.nettyucx.worker.EverySecond;
 import io.github.nettyucx.worker.InFlight;
 import io.github.nettyucx.worker.MessageSink;
 import io.netty.buffer.ByteBuf;
@@ -23,7 +24,7 @@ import java.util.function.Supplier;
  * <p>
  * Only the event-loop thread may call.
  */
-public final class Connection implements MessageSink, InFlight, EndpointListener {
+public final class Connection implements MessageSink, InFlight, EndpointListener, EverySecond {
 
     private enum State {
         /** The handshake is not over: messages are taken, and none is sent. */
@@ -43,6 +44,8 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
     private final Traffic traffic;
     private final Outbound outbound;
     private final Inbound inbound;
+    /** {@code null} where none can be missing. */
+    private final MessageCount count;
     /** {@code null} if there is nobody for messages about memory. */
     private MemoryMessages memory;
     private State state = State.OPENING;
@@ -71,6 +74,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         this.traffic = traffic;
         outbound = new Outbound(port, traffic);
         inbound = new Inbound(port, traffic, window, maxMessage);
+        count = port.losesMessages() ? new MessageCount(outbound) : null;
         port.register(channelId, this);
     }
 
@@ -113,6 +117,9 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
             if (type == Tag.DATA) {
                 data(tag, message, length);
             } else if (type >= Tag.MEMORY_REQUEST && type <= Tag.MEMORY_REVOKED && memory != null) {
+                if (count != null) {
+                    count.memoryArrived();
+                }
                 memory.onMessage(type, Tag.value(tag), message, length);
             } else {
                 port.discard(message);
@@ -124,7 +131,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
     }
 
     private void control(int type, long tag, long length) throws ProtocolException {
-        if (type < Tag.CREDIT || type > Tag.FIN_ACK) {
+        if ((type < Tag.CREDIT || type > Tag.FIN_ACK) && (type != Tag.COUNT || count == null)) {
             throw new ProtocolException("the peer sent a message of unknown type " + type);
         }
         if (length != 0) {
@@ -141,12 +148,22 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
                 settle();
                 listener.inputReady();
             }
+            case Tag.COUNT -> counted(tag);
             default -> {
                 if (!outbound.acknowledged()) {
                     throw new ProtocolException("the peer acknowledged an end of stream that was not sent");
                 }
                 listener.outputAcknowledged();
             }
+        }
+    }
+
+    /** What is being received is looked at when all that has come has been taken, later in this turn. */
+    private void counted(long tag) throws ProtocolException {
+        count.check(tag, inbound.arrived());
+        inbound.counted();
+        if (memory != null) {
+            memory.counted();
         }
     }
 
@@ -236,7 +253,31 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
             grantIfDue();
             acknowledgeIfComplete();
             trackIfBusy();
+            countIfSent();
         }
+    }
+
+    /** A message about memory has been sent, which the {@link #outbound()} does not see. */
+    public void sentAboutMemory() {
+        if (count != null) {
+            count.memorySent();
+            countIfSent();
+        }
+    }
+
+    private void countIfSent() {
+        if (count != null && count.isToBeWatched()) {
+            port.everySecond(this);
+        }
+    }
+
+    @Override
+    public boolean look() {
+        boolean goesOn = isAlive() && count.look(memory != null && memory.isSending());
+        if (isAlive()) {
+            trackIfBusy();
+        }
+        return goesOn;
     }
 
     private void grantIfDue() {
@@ -308,7 +349,9 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
             acknowledgeIfComplete();
             listener.inputReady();
         }
-        if (outbound.isFailed()) {
+        if (inbound.isPartMissing()) {
+            lose(ProtocolException.ofLoss("parts of the peer's messages are missing"), CloseReason.PROTOCOL_VIOLATION);
+        } else if (outbound.isFailed()) {
             operationFailed(outbound.failure());
         } else if (inbound.isFailed()) {
             operationFailed(inbound.failure());

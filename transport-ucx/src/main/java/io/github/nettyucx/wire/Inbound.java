@@ -60,6 +60,8 @@ public final class Inbound extends MessageRing {
     private int failure;
     /** Messages that have come. */
     private int arrived;
+    /** The peer has told that UCX has taken all of them: whatever of them is not here has been lost. */
+    private boolean counted;
 
     /** Entries that are being received. */
     private int receiving;
@@ -85,13 +87,14 @@ public final class Inbound extends MessageRing {
             port.discard(message);
             return;
         }
+        counted = false;
         try {
             if (isFinished()) {
                 throw new ProtocolException("the peer sent data after the end of its stream");
             }
             window.spend(length);
             if (!Tag.isNumber(tag, arrived++)) {
-                throw missing("");
+                throw ProtocolException.ofLoss("messages of the peer's stream are missing");
             }
             makeRoom();
         } catch (ProtocolException | OutOfMemoryError e) {
@@ -110,11 +113,6 @@ public final class Inbound extends MessageRing {
                 receiveAhead(stash);
             }
         }
-    }
-
-    private static ProtocolException missing(String where) {
-        return new ProtocolException("messages of the peer's stream are missing" + where
-                + ": UCX loses them where a host has no shared memory left");
     }
 
     private void stash(long message, int length, Allocation allocation) {
@@ -190,7 +188,7 @@ public final class Inbound extends MessageRing {
             throw new ProtocolException("the peer ended its stream twice");
         }
         if (!Tag.isCount(tag, arrived)) {
-            throw missing(" at its end");
+            throw ProtocolException.ofLoss("messages of the peer's stream are missing at its end");
         }
         peerReads = Tag.isHalf(tag);
         if (state == State.OPEN || state == State.DISCARDING) {
@@ -399,6 +397,21 @@ public final class Inbound extends MessageRing {
 
     boolean isInFlight() {
         return receiving > 0;
+    }
+
+    /** Messages that have come. */
+    int arrived() {
+        return arrived;
+    }
+
+    /** The peer has sent all of the messages that have come, and this many there were. */
+    void counted() {
+        counted = true;
+    }
+
+    /** Whether a message is being received of which a part has been lost; to be asked after {@link #poll()}. */
+    boolean isPartMissing() {
+        return counted && receiving > 0;
     }
 
     /** The message that was to be received into this entry cannot be had: what follows it must not be read. */

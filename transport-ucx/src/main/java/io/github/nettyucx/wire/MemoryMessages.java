@@ -21,6 +21,12 @@ public interface MemoryMessages {
      */
     void onMessage(int type, int value, long message, long length) throws ProtocolException;
 
+    /** Whether UCX has not completed all that was sent. */
+    boolean isSending();
+
+    /** The peer has sent all of the messages that have come: of which a part is not here, that has been lost. */
+    void counted();
+
     /**
      * The connection has been lost, has ended or has been closed: nothing is sent any more. May be told again; the first cause
      * counts.

@@ -60,7 +60,7 @@ public final class Outbound {
      * wait for a rendezvous before it, which completes when the peer reads: two sides that both write and wait for
      * credit before they read would wait for ever.
      */
-    private final long[] controls = new long[Tag.FIN_ACK + 1];
+    private final long[] controls = new long[Tag.COUNT + 1];
     private int controlsInFlight;
 
     Outbound(EndpointPort port, Traffic traffic) {
@@ -244,7 +244,21 @@ public final class Outbound {
         }
     }
 
-    private boolean canSend() {
+    /** How many messages with bytes have been sent. */
+    int sent() {
+        return sent;
+    }
+
+    /** Whether all that has been sent is in UCX's hands, and the peer can be told how much that is. */
+    boolean canSendCount() {
+        return canSend() && isIdle() && controls[Tag.COUNT] == OK;
+    }
+
+    void sendCount(int count) {
+        control(Tag.COUNT, Tag.ofCount(peerChannelId, count));
+    }
+
+    boolean canSend() {
         return state == State.OPEN || state == State.FINISHED;
     }
 

@@ -11,4 +11,9 @@ public final class ProtocolException extends IOException {
     public ProtocolException(String message) {
         super(message);
     }
+
+    /** @param what is missing, such as "messages are missing" */
+    public static ProtocolException ofLoss(String what) {
+        return new ProtocolException(what + ": UCX loses them where a host has no shared memory left");
+    }
 }

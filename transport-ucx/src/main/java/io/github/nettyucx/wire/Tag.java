@@ -32,6 +32,9 @@ public final class Tag {
     /** No bytes: a key that the receiver has opened is worth nothing any more. Value: the sender's number of the opening. */
     public static final int MEMORY_REVOKED = 9;
 
+    /** No bytes. Value: how many messages with bytes the sender has sent, see {@link #ofCount}. */
+    static final int COUNT = 10;
+
     /** The sender goes on reading. */
     static final int FIN_HALF = 0;
     /** The sender reads no more either. */
@@ -66,6 +69,16 @@ public final class Tag {
     /** @param count of all {@link #DATA} that the sender has sent on this connection; its last bits are told */
     static long ofFin(int channelId, int count, boolean readsNoMore) {
         return of(channelId, FIN, (count & MAX_COUNT) << 1 | (readsNoMore ? FIN_CLOSE : FIN_HALF));
+    }
+
+    /** @param count of all messages with bytes that the sender has sent on this connection; its last bits are told */
+    static long ofCount(int channelId, int count) {
+        return of(channelId, COUNT, count & MAX_VALUE);
+    }
+
+    /** Of a {@link #COUNT}: whether it can stand behind so many. */
+    static boolean isTotal(long tag, int count) {
+        return ((value(tag) ^ count) & MAX_VALUE) == 0;
     }
 
     /** Of a {@link #DATA}: what it grants, in bytes. */

@@ -20,7 +20,8 @@ public interface EndpointPort {
 
     /**
      * Sends a tagged message. Messages of one endpoint arrive in the order of these calls. None is lost as long as the
-     * endpoint lasts; to whom they go is for the receiving worker to find out by the channel id in the tag.
+     * endpoint lasts, unless {@link #losesMessages()}; to whom they go is for the receiving worker to find out by the channel
+     * id in the tag.
      */
     long send(long address, long length, long tag);
 
@@ -77,6 +78,19 @@ public interface EndpointPort {
 
     /** Has {@code operation} polled once in every turn of the loop until it answers {@code false}. */
     void track(InFlight operation);
+
+    /**
+     * Whether UCX can lose messages on this endpoint, or parts of them, and tell neither side. They keep their order then: what
+     * is not here when a later one is has been lost.
+     */
+    default boolean losesMessages() {
+        return false;
+    }
+
+    /** Has {@code task} looked at about once a second until it answers {@code false}. For endpoints that lose messages. */
+    default void everySecond(EverySecond task) {
+        throw new UnsupportedOperationException();
+    }
 
     /** Has messages that carry {@code channelId} delivered to {@code sink}. No other may have that id. */
     void register(int channelId, MessageSink sink);

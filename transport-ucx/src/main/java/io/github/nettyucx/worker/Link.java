@@ -229,6 +229,16 @@ public final class Link implements LinkPort, EndpointErrorHandler {
     }
 
     @Override
+    public void everySecond(EverySecond task) {
+        worker.everySecond(task);
+    }
+
+    @Override
+    public boolean losesMessages() {
+        return worker.losesMessages();
+    }
+
+    @Override
     public void register(int channelId, MessageSink sink) {
         worker.register(channelId, sink);
     }

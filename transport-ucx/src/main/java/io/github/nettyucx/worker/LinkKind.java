@@ -52,6 +52,14 @@ public enum LinkKind {
     }
 
     /**
+     * Whether UCX throws messages away where it has no memory to receive them into. Over shared memory that is more of the same,
+     * which the host may not have; over others it is the process's own.
+     */
+    boolean losesMessages() {
+        return this == SHM;
+    }
+
+    /**
      * Whether a worker has to look once more when it has been armed. A device tells of the next completion
      * (ibv_req_notify_cq(3)). What has come between the last look and the arming may have been the last one: UCX relies
      * on the device to tell of that, too. Linux's software for RoCE does not.

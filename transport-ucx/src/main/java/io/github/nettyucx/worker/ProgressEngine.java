@@ -381,7 +381,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
             }
         }
         for (Worker worker : workers) {
-            if (worker.isUnused() || worker.orphanCount() > 0) {
+            if (worker.isUnused() || worker.isWatching()) {
                 return true;
             }
         }

@@ -59,6 +59,7 @@ public final class Worker implements WorkerPort {
     private final Arrivals arrivals;
     private final Orphans orphans;
     private final Polled inFlight = new Polled();
+    private final PeriodicLooks looks = new PeriodicLooks();
     /** Links that UCX has reported, and those of which their users have to be told. */
     private final Queue<Link> failed = new ArrayDeque<>();
     private final Queue<Link> failures = new ArrayDeque<>();
@@ -71,6 +72,7 @@ public final class Worker implements WorkerPort {
     private int pins;
     private boolean retired;
     private final boolean sharesQueues;
+    private final boolean losesMessages;
     /** Of {@link HoledQueues}. */
     private int holesSeen = HoledQueues.found();
     private final boolean staysArmed;
@@ -97,6 +99,7 @@ public final class Worker implements WorkerPort {
         this.engine = engine;
         this.name = name;
         sharesQueues = kind.sharesQueues();
+        losesMessages = kind.losesMessages();
         staysArmed = kind.staysArmed();
         looksAgain = kind.looksAgain();
         outlivesResets = kind.outlivesResets();
@@ -163,6 +166,10 @@ public final class Worker implements WorkerPort {
         return sharesQueues;
     }
 
+    boolean losesMessages() {
+        return losesMessages;
+    }
+
     /** An operation of a link has failed. Whether the peer's worker still receives anything is not known. */
     void holed(int status) {
         logger.warn("An operation over shared memory has failed, and all connections with its peer's worker end: {} ({})",
@@ -211,6 +218,10 @@ public final class Worker implements WorkerPort {
 
     void track(InFlight operation) {
         inFlight.add(operation);
+    }
+
+    void everySecond(EverySecond task) {
+        looks.add(task, System.nanoTime());
     }
 
     /** @return the answer of UCX, unchanged */
@@ -445,10 +456,16 @@ public final class Worker implements WorkerPort {
      */
     boolean collect(long now) {
         boolean completed = orphans.collect(now);
+        looks.run(now);
         if (!retired && orphans.isOlderThan(STUCK_NANOS, now)) {
             retire();
         }
         return completed;
+    }
+
+    /** Whether something has to be looked at within a second. */
+    boolean isWatching() {
+        return !looks.isEmpty() || orphans.size() > 0;
     }
 
     /** Whether nobody has a link of it, or is about to. */

@@ -32,7 +32,6 @@ final class LostMessagesMain {
     private static final int SEED = 4711;
     private static final int SECONDS = 15;
     private static final int MESSAGES = 50;
-    private static final int LENGTH = 1000;
     /** In segments of UCX. */
     private static final int LARGE_MESSAGES = 20;
     private static final int LARGE = 60_000;
@@ -84,7 +83,7 @@ final class LostMessagesMain {
     private LostMessagesMain() {
     }
 
-    /** @param arguments UCX's transport */
+    /** @param arguments UCX's transport, the length of the messages that get lost, and whether the sender closes behind them */
     public static void main(String[] arguments) throws Exception {
         SharedMemoryRoom room = new SharedMemoryRoom(arguments[0]);
         BlockingQueue<Reader> readers = new LinkedBlockingQueue<>();
@@ -107,10 +106,13 @@ final class LostMessagesMain {
             toPaused.writeAndFlush(Unpooled.directBuffer(LARGE).writeZero(LARGE));
         }
         SeededBytes bytes = new SeededBytes(SEED);
+        int length = Integer.parseInt(arguments[1]);
         for (int i = 0; i < MESSAGES; i++) {
-            toReader.writeAndFlush(Unpooled.directBuffer(LENGTH).writeBytes(bytes.at((long) i * LENGTH, LENGTH)));
+            toReader.writeAndFlush(Unpooled.directBuffer(length).writeBytes(bytes.at((long) i * length, length)));
         }
-        toReader.close();
+        if (Boolean.parseBoolean(arguments[2])) {
+            toReader.close();
+        }
         String end = reader.ended.poll(SECONDS, TimeUnit.SECONDS);
         room.empty();
         Child.say("ended " + end);

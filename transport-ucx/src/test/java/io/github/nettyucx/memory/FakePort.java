@@ -5,6 +5,7 @@ import io.github.nettyucx.ucp.NativeMemory;
 import io.github.nettyucx.ucp.UcsStatus;
 import io.github.nettyucx.wire.Tag;
 import io.github.nettyucx.worker.EndpointPort;
+import io.github.nettyucx.worker.EverySecond;
 import io.github.nettyucx.worker.InFlight;
 import io.github.nettyucx.worker.MessageSink;
 import io.netty.util.ReferenceCounted;
@@ -45,6 +46,7 @@ final class FakePort implements EndpointPort {
     private long last;
     private MessageSink sink;
     private InFlight tracked;
+    private EverySecond watching;
     /** How often somebody has looked whether an operation has completed. */
     int asked;
     private int unreceived;
@@ -87,6 +89,13 @@ final class FakePort implements EndpointPort {
     void turn() {
         if (tracked != null && !tracked.poll()) {
             tracked = null;
+        }
+    }
+
+    /** A second goes by. */
+    void second() {
+        if (watching != null && !watching.look()) {
+            watching = null;
         }
     }
 
@@ -184,6 +193,19 @@ final class FakePort implements EndpointPort {
             throw new AssertionError("tracked twice");
         }
         tracked = operation;
+    }
+
+    @Override
+    public boolean losesMessages() {
+        return true;
+    }
+
+    @Override
+    public void everySecond(EverySecond task) {
+        if (watching != null) {
+            throw new AssertionError("looked at twice");
+        }
+        watching = task;
     }
 
     @Override

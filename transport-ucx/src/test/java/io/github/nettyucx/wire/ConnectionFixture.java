@@ -22,13 +22,22 @@ abstract class ConnectionFixture implements ConnectionListener {
     static final int WINDOW = 16 * 1024;
     static final int MAX_MESSAGE = 4 * 1024;
 
-    final ScriptedPort port = new ScriptedPort();
+    final ScriptedPort port;
     final Traffic traffic = Traffic.ofConnection();
-    final Connection connection = new Connection(
-            port, ScriptedPort.CHANNEL_ID, WINDOW, MAX_MESSAGE, this, this::allocate, traffic);
+    final Connection connection;
     final List<String> told = new ArrayList<>();
     IOException failure;
     boolean noMemory;
+
+    ConnectionFixture() {
+        this(false);
+    }
+
+    /** @param lossy whether messages can get lost */
+    ConnectionFixture(boolean lossy) {
+        port = new ScriptedPort(lossy);
+        connection = new Connection(port, ScriptedPort.CHANNEL_ID, WINDOW, MAX_MESSAGE, this, this::allocate, traffic);
+    }
 
     ByteBuf allocate(int capacity) {
         if (noMemory) {

@@ -91,6 +91,7 @@ final class FakeMessage {
             case Tag.CREDIT -> "CREDIT";
             case Tag.FIN -> "FIN";
             case Tag.FIN_ACK -> "FIN_ACK";
+            case Tag.COUNT -> "COUNT";
             default -> "type " + Tag.type(tag);
         };
         return sender.name() + ':' + name + '(' + length + " bytes, value " + Tag.value(tag)

@@ -4,6 +4,7 @@ package io.github.nettyucx.wire;
 import io.github.nettyucx.ucp.UcsStatus;
 import io.github.nettyucx.worker.EndpointListener;
 import io.github.nettyucx.worker.EndpointPort;
+import io.github.nettyucx.worker.EverySecond;
 import io.github.nettyucx.worker.InFlight;
 import io.github.nettyucx.worker.MessageSink;
 import io.netty.util.ReferenceCounted;
@@ -58,6 +59,7 @@ final class FakePort implements EndpointPort {
     private final List<FakeMessage> probed = new ArrayList<>();
     private final Map<Integer, MessageSink> sinks = new HashMap<>();
     private final List<InFlight> tracked = new ArrayList<>();
+    private final List<EverySecond> everySecond = new ArrayList<>();
     private final List<FakeRequest> orphans = new ArrayList<>();
     private final List<Receive> receives = new ArrayList<>();
     private boolean undrained;
@@ -65,6 +67,7 @@ final class FakePort implements EndpointPort {
     private final Set<Integer> mute = new HashSet<>();
     private int freed;
     private int dropped;
+    private int counts;
 
     FakePort(String name, FakeLink link, int users) {
         this.name = name;
@@ -124,13 +127,14 @@ final class FakePort implements EndpointPort {
 
     /** @return a status pointer */
     private long post(FakeRequest request, boolean mayBeInline) {
+        int inlinePercent = request instanceof Receive && link.weather.lossy() ? 100 : link.weather.inlinePercent();
         if (link.nextFails(request)) {
             trace(() -> request + " is to fail");
             if (dice.chance(50)) {
                 return UcsStatus.ERR_IO_ERROR;
             }
             request.doom(UcsStatus.ERR_IO_ERROR);
-        } else if (mayBeInline && !request.isDoomed() && dice.chance(link.weather.inlinePercent())) {
+        } else if (mayBeInline && !request.isDoomed() && dice.chance(inlinePercent)) {
             while (request.isRunning()) {
                 assertTrue(request.advance());
             }
@@ -242,6 +246,22 @@ final class FakePort implements EndpointPort {
     public void track(InFlight operation) {
         assertFalse(tracked.contains(operation), "tracked twice");
         tracked.add(operation);
+    }
+
+    @Override
+    public boolean losesMessages() {
+        return link.weather.lossy();
+    }
+
+    @Override
+    public void everySecond(EverySecond task) {
+        assertFalse(everySecond.contains(task), "looked at twice");
+        everySecond.add(task);
+    }
+
+    /** A second goes by. @return whether somebody who has looked need not look again */
+    boolean second() {
+        return everySecond.removeIf(task -> !task.look());
     }
 
     @Override
@@ -440,6 +460,7 @@ final class FakePort implements EndpointPort {
             probed.add(message);
             taken++;
             trace(() -> "takes " + message);
+            counts += Tag.type(message.tag) == Tag.COUNT ? 1 : 0;
             MessageSink sink = sinks.get(message.channelId());
             if (sink == null) {
                 dropped++;
@@ -459,6 +480,11 @@ final class FakePort implements EndpointPort {
     /** How many messages were for channels that are closed. */
     int droppedCount() {
         return dropped;
+    }
+
+    /** How often a channel has been told how many messages it should have. */
+    int countsTaken() {
+        return counts;
     }
 
     void assertAllReceived() {

@@ -38,6 +38,16 @@ class MessageWithoutMemoryTest extends ConnectionFixture implements MemoryMessag
     }
 
     @Override
+    public boolean isSending() {
+        return false;
+    }
+
+    @Override
+    public void counted() {
+        throw new AssertionError("by whom?");
+    }
+
+    @Override
     public void ended(Supplier<IOException> cause) {
         end = cause.get();
     }

@@ -102,6 +102,10 @@ final class ProtocolWatch {
                             () -> "acknowledged, but still " + before.fate() + ": " + before);
                 }
             }
+            case Tag.COUNT -> {
+                assertEquals(0, message.length);
+                assertEquals(data.size(), value, () -> message + " has another count");
+            }
             default -> throw new AssertionError("sent " + message);
         }
     }

@@ -3,6 +3,7 @@ package io.github.nettyucx.wire;
 
 import io.github.nettyucx.ucp.UcsStatus;
 import io.github.nettyucx.worker.EndpointPort;
+import io.github.nettyucx.worker.EverySecond;
 import io.github.nettyucx.worker.InFlight;
 import io.github.nettyucx.worker.MessageSink;
 import io.netty.util.ReferenceCounted;
@@ -63,6 +64,17 @@ final class ScriptedPort implements EndpointPort {
     private int unknown;
     private int statusCalls;
     private boolean failing;
+    private final boolean lossy;
+    private final List<EverySecond> everySecond = new ArrayList<>();
+
+    ScriptedPort() {
+        this(false);
+    }
+
+    /** @param lossy whether messages can get lost */
+    ScriptedPort(boolean lossy) {
+        this.lossy = lossy;
+    }
 
     /** What the next operations answer; after these, operations complete at once. */
     void answer(long... next) {
@@ -205,6 +217,24 @@ final class ScriptedPort implements EndpointPort {
     public void track(InFlight operation) {
         assertFalse(tracked.contains(operation), "tracked twice");
         tracked.add(operation);
+    }
+
+    @Override
+    public boolean losesMessages() {
+        return lossy;
+    }
+
+    @Override
+    public void everySecond(EverySecond task) {
+        assertTrue(lossy);
+        assertFalse(everySecond.contains(task), "looked at twice");
+        everySecond.add(task);
+    }
+
+    /** A second goes by. @return whether somebody wants to look again in another one */
+    boolean second() {
+        everySecond.removeIf(task -> !task.look());
+        return !everySecond.isEmpty();
     }
 
     @Override

@@ -51,6 +51,7 @@ class SeededConnectionTest {
                 seen.merge("messages before the connection was open", run.hadEarlyMessages() ? 1 : 0, Integer::sum);
                 seen.merge("messages after the connection was closed", run.hadLateMessages() ? 1 : 0, Integer::sum);
                 seen.merge("orderly ends by the control socket", run.hadEndsBySocket() ? 1 : 0, Integer::sum);
+                seen.merge("messages that were counted", run.hadCounts() ? 1 : 0, Integer::sum);
                 seen.merge("failures", run.hadFailures() ? 1 : 0, Integer::sum);
                 seen.merge("connections that went on beside one that failed", run.hadSurvivors() ? 1 : 0, Integer::sum);
             } catch (Throwable t) {

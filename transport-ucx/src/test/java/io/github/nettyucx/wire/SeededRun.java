@@ -159,6 +159,7 @@ final class SeededRun {
             case 2, 3 -> turn(link.b);
             case 4, 5 -> act();
             case 6 -> connectsOneMore();
+            case 7 -> link.a.second() | link.b.second();
             default -> link.step();
         };
     }
@@ -205,6 +206,10 @@ final class SeededRun {
     /** Messages for channels that are closed. */
     boolean hadLateMessages() {
         return link.a.droppedCount() + link.b.droppedCount() > 0;
+    }
+
+    boolean hadCounts() {
+        return link.a.countsTaken() + link.b.countsTaken() > 0;
     }
 
     boolean hadFailures() {

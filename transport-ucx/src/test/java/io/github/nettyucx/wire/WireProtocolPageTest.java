@@ -21,6 +21,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** The tables of docs/wire-protocol.md say what the code does. */
 class WireProtocolPageTest extends ConnectionFixture {
 
+    WireProtocolPageTest() {
+        super(true);
+    }
+
     // ------------------------------------------------------------------------------------------- tables
 
     @Test
@@ -62,7 +66,8 @@ class WireProtocolPageTest extends ConnectionFixture {
                 "MEMORY_PUT", String.valueOf(Tag.MEMORY_PUT),
                 "MEMORY_ANSWER", String.valueOf(Tag.MEMORY_ANSWER),
                 "MEMORY_GET", String.valueOf(Tag.MEMORY_GET),
-                "MEMORY_REVOKED", String.valueOf(Tag.MEMORY_REVOKED)), types);
+                "MEMORY_REVOKED", String.valueOf(Tag.MEMORY_REVOKED),
+                "COUNT", String.valueOf(Tag.COUNT)), types);
     }
 
     @Test
@@ -146,6 +151,14 @@ class WireProtocolPageTest extends ConnectionFixture {
             case "FIN whose count is another one" -> {
                 port.lose(1);
                 port.deliver(Tag.FIN, 0);
+            }
+            case "COUNT of another number of messages than have come" -> port.deliver(Tag.COUNT, 1);
+            case "COUNT behind a message of which a part has not come" -> {
+                port.deliver(Tag.DATA, 0, text("in parts"));
+                port.answer(ScriptedPort.PENDING);
+                read(1);
+                port.deliver(Tag.COUNT, 1);
+                port.poll();
             }
             case "DATA after FIN" -> {
                 port.deliver(Tag.FIN, 0);
