@@ -8,6 +8,7 @@ import io.github.nettyucx.worker.SendBuffer;
 import io.github.nettyucx.worker.SendBufferPool;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.DefaultFileRegion;
 import io.netty.channel.FileRegion;
 
 import java.io.IOException;
@@ -28,7 +29,9 @@ final class LinkOutput {
     private final SendBufferPool sendBuffers;
     private final Gathering gathering;
     private final FlushedBytes flushedBytes = new FlushedBytes();
+    /** What has been taken of a file and not been sent: in one of the two. */
     private final FilePipe file;
+    private final RegionCopy copy;
     /** Flushed bytes that have been sent, and are still in the buffer because a send before them has not completed. */
     private int unremoved;
     private boolean writing;
@@ -37,6 +40,7 @@ final class LinkOutput {
         this.connection = connection;
         this.sendBuffers = sendBuffers;
         file = new FilePipe(pipes);
+        copy = new RegionCopy(sendBuffers);
         gathering = new Gathering(sendBuffers);
     }
 
@@ -89,7 +93,7 @@ final class LinkOutput {
                 throw outbound.problem();
             }
             int room = outbound.room();
-            long covered = (long) unremoved + room - file.left();
+            long covered = (long) unremoved + room - file.left() - copy.left();
             if (room == 0 || !outbound.isWorthwhile(room) && flushedBytes.isMoreThan(covered, in)) {
                 outbound.held();
                 return Written.WAITING;
@@ -177,27 +181,16 @@ final class LinkOutput {
     private boolean send(ChannelOutboundBuffer in, Outbound outbound, FileRegion region, int room)
             throws IOException {
         file.keepOnly(region);
-        if (file.isEmpty() && region.transferred() >= region.count()) {
-            in.remove();
-            return true;
+        copy.keepOnly(region);
+        if (isFileSent() && !take(in, region, room)) {
+            return in.current() != region;
         }
-        SendBuffer copy = sendBuffers.acquire();
-        int length;
-        try {
-            length = append(copy, region, Math.min(room, SendBufferPool.CAPACITY));
-        } catch (Throwable t) {
-            copy.release();
-            throw t;
-        }
-        if (length == 0) {
-            copy.release();
-            return false;
-        }
-        sendCopy(outbound, copy, length, 0);
+        int length = file.isEmpty() ? sendCopied(outbound, Math.min(room, copy.left()))
+                : sendPiped(outbound, Math.min(room, SendBufferPool.CAPACITY));
         if (outbound.isFailed()) {
             return true;
         }
-        boolean last = file.isEmpty() && region.transferred() >= region.count();
+        boolean last = isFileSent() && region.transferred() >= region.count();
         in.progress(length);
         // A listener of the progress may have closed the channel.
         if (last && in.current() == region) {
@@ -206,17 +199,55 @@ final class LinkOutput {
         return true;
     }
 
-    private int append(SendBuffer copy, FileRegion region, int limit) throws IOException {
-        if (file.isEmpty() && (region.count() - region.transferred() <= SMALL_FILE || !file.fill(region))) {
-            return copy.append(region, limit);
+    private boolean isFileSent() {
+        return file.isEmpty() && copy.isEmpty();
+    }
+
+    /**
+     * Takes bytes of a file. No more than can be sent have to be copied of one that counts them. A region of the application's
+     * may write a whole buffer, as it could to a kernel's socket: there are some that know their length only roughly when a
+     * write of theirs is cut short, and would be done too early.
+     *
+     * @return whether there is something to be sent; if not, and all has been, the file is removed
+     */
+    private boolean take(ChannelOutboundBuffer in, FileRegion region, int room) throws IOException {
+        long left = region.count() - region.transferred();
+        if (left <= 0) {
+            in.remove();
+            return false;
         }
-        int length = copy.append(file.pipe(), Math.min(limit, file.left()));
+        return left > SMALL_FILE && file.fill(region) || copy.fill(region,
+                region.getClass() == DefaultFileRegion.class ? Math.min(room, SendBufferPool.CAPACITY) : SendBufferPool.CAPACITY);
+    }
+
+    private int sendPiped(Outbound outbound, int limit) throws IOException {
+        SendBuffer piece = sendBuffers.acquire();
+        int length;
+        try {
+            length = piece.append(file.pipe(), Math.min(limit, file.left()));
+        } catch (Throwable t) {
+            piece.release();
+            throw t;
+        }
         file.took(length);
+        sendCopy(outbound, piece, length, 0);
+        return length;
+    }
+
+    private int sendCopied(Outbound outbound, int length) {
+        SendBuffer buffer = copy.buffer();
+        long address = copy.address();
+        buffer.retain();
+        copy.took(length);
+        if (!outbound.send(address, length, buffer, 0, connection.inbound().takeGrantForData())) {
+            buffer.release();
+        }
         return length;
     }
 
     /** Gives back what has been taken from a file and not been sent. */
     void release() {
         file.discard();
+        copy.discard();
     }
 }

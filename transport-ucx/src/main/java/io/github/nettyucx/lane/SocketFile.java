@@ -3,7 +3,6 @@ package io.github.nettyucx.lane;
 
 import io.github.nettyucx.socket.KernelSocket;
 import io.github.nettyucx.worker.ProgressEngine;
-import io.github.nettyucx.worker.SendBuffer;
 import io.github.nettyucx.worker.SendBufferPool;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.FileRegion;
@@ -18,19 +17,16 @@ final class SocketFile {
 
     private final SocketOutput output;
     private final KernelSocket socket;
-    private final ProgressEngine engine;
 
     /** What has been taken and not been sent: in one of the two. */
     private final FilePipe pipe;
-    private SendBuffer copy;
-    /** That the copy is of. */
-    private FileRegion region;
+    private final RegionCopy copy;
 
     SocketFile(SocketOutput output, KernelSocket socket, ProgressEngine engine) {
         this.output = output;
         this.socket = socket;
-        this.engine = engine;
         pipe = new FilePipe(engine.pipes());
+        copy = new RegionCopy(engine.sendBuffers());
     }
 
     /**
@@ -40,28 +36,26 @@ final class SocketFile {
      */
     boolean write(ChannelOutboundBuffer in, FileRegion next) throws IOException {
         pipe.keepOnly(next);
-        if (region != next) {
-            discardCopy();
-        }
+        copy.keepOnly(next);
         if (isEmpty()) {
             if (next.transferred() >= next.count()) {
                 in.remove();
                 return true;
             }
-            if (!pipe.fill(next) && !fillCopy(next)) {
+            if (!pipe.fill(next) && !copy.fill(next, SendBufferPool.CAPACITY)) {
                 return false;
             }
         }
-        boolean piped = copy == null;
+        boolean piped = copy.isEmpty();
         int sent = piped ? socket.spliceFrom(pipe.pipe(), pipe.left())
-                : socket.send(copy.address() + copy.memory().readerIndex(), copy.memory().readableBytes());
+                : socket.send(copy.address(), copy.left());
         if (!output.sent(sent, piped ? "splice" : "send")) {
             return true;
         }
         if (piped) {
             pipe.took(sent);
-        } else if (!copy.memory().skipBytes(sent).isReadable()) {
-            discardCopy();
+        } else {
+            copy.took(sent);
         }
         boolean last = isEmpty() && next.transferred() >= next.count();
         in.progress(sent);
@@ -73,34 +67,12 @@ final class SocketFile {
     }
 
     private boolean isEmpty() {
-        return copy == null && pipe.isEmpty();
-    }
-
-    private boolean fillCopy(FileRegion next) throws IOException {
-        copy = engine.sendBuffers().acquire();
-        region = next;
-        int length = 0;
-        try {
-            length = copy.append(next, SendBufferPool.CAPACITY);
-        } finally {
-            if (length == 0) {
-                discardCopy();
-            }
-        }
-        return length > 0;
-    }
-
-    private void discardCopy() {
-        region = null;
-        if (copy != null) {
-            copy.release();
-            copy = null;
-        }
+        return copy.isEmpty() && pipe.isEmpty();
     }
 
     /** Gives everything back, after the last byte or before it. */
     void release() {
         pipe.discard();
-        discardCopy();
+        copy.discard();
     }
 }

@@ -11,8 +11,10 @@ import io.netty.channel.ChannelProgressiveFuture;
 import io.netty.channel.ChannelProgressiveFutureListener;
 import io.netty.channel.ChannelProgressivePromise;
 import io.netty.channel.DefaultFileRegion;
+import io.netty.channel.FileRegion;
 import io.netty.handler.stream.ChunkedFile;
 import io.netty.handler.stream.ChunkedWriteHandler;
+import io.netty.util.AbstractReferenceCounted;
 import io.netty.util.ReferenceCountUtil;
 
 import java.io.File;
@@ -376,6 +378,99 @@ class FileTest {
             }
             written = length;
             return length - position;
+        }
+    }
+
+    /** A socket of the kernel's takes as much of such a region, however little its peer can take at the moment. */
+    @OnEachLane
+    void aRegionThatKnowsItsLengthOnlyRoughlyArrives() throws Exception {
+        int count = 300;
+        Inbox child = new Inbox();
+        Inbox inbox = new Inbox();
+        try (Peers peers = new Peers()) {
+            Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.SO_RCVBUF, 4 * KIB));
+            Channel client = peers.connect(server, inbox);
+            StringBuilder expected = new StringBuilder();
+            ChannelFuture last = null;
+            for (int i = 0; i < count; i++) {
+                String text = (char) ('a' + i % 26) + "-".repeat(700 + i) + "\n";
+                expected.append(text).append(i);
+                client.write(new RoughRegion(text));
+                last = client.writeAndFlush(Unpooled.copiedBuffer(Integer.toString(i), StandardCharsets.ISO_8859_1));
+            }
+            Peers.await(last);
+            child.awaitText(expected.toString());
+            assertEquals(List.of(), inbox.exceptions());
+        }
+    }
+
+    /** Says how much there is until it has begun to write, as if all were gone then, as Spark's encrypted messages do. */
+    private static final class RoughRegion extends AbstractReferenceCounted implements FileRegion {
+
+        private final ByteBuffer bytes;
+        private boolean begun;
+        private long transferred;
+
+        RoughRegion(String text) {
+            bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.ISO_8859_1));
+        }
+
+        @Override
+        public long count() {
+            return begun ? 0 : bytes.capacity();
+        }
+
+        @Override
+        public long transferTo(WritableByteChannel target, long position) throws IOException {
+            assertEquals(transferred, position);
+            begun = true;
+            target.write(bytes);
+            long told = bytes.hasRemaining() ? 1 : bytes.capacity() - transferred;
+            transferred += told;
+            return told;
+        }
+
+        @Override
+        public long position() {
+            return 0;
+        }
+
+        @Override
+        public long transferred() {
+            return transferred;
+        }
+
+        @Override
+        @Deprecated
+        public long transfered() {
+            return transferred;
+        }
+
+        @Override
+        public RoughRegion retain() {
+            super.retain();
+            return this;
+        }
+
+        @Override
+        public RoughRegion retain(int increment) {
+            super.retain(increment);
+            return this;
+        }
+
+        @Override
+        public RoughRegion touch() {
+            return this;
+        }
+
+        @Override
+        public RoughRegion touch(Object hint) {
+            return this;
+        }
+
+        @Override
+        protected void deallocate() {
+            // It is the heap's.
         }
     }
 
