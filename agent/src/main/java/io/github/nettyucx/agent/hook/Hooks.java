@@ -19,6 +19,9 @@ public abstract class Hooks {
     /** Makes the one that answers; set before any of Netty's classes can ask, once. */
     public static final AtomicReference<Supplier<Object>> SOURCE = new AtomicReference<>();
 
+    /** Of a thread that asks a loop whether it takes what is to be registered with it. */
+    private static final ThreadLocal<Boolean> REGISTERING = new ThreadLocal<>();
+
     /** Made by the first who asks for more than whether a loop is one of ours. */
     private static final class Answering {
 
@@ -62,6 +65,32 @@ public abstract class Hooks {
     }
 
     /**
+     * A channel for Reactor Netty, which has no bootstrap.
+     *
+     * @param settings its {@code TransportConfig}
+     * @param loop     that the channel is going to be registered with
+     */
+    @SuppressWarnings("deprecation")
+    public static Channel newChannel(Object factory, Object settings, EventLoop loop) {
+        Channel made = ((io.netty.bootstrap.ChannelFactory<?>) factory).newChannel();
+        Hooks hooks = Answering.HOOKS;
+        return hooks == null ? made : hooks.channel(made, factory, settings, loop);
+    }
+
+    /**
+     * What loops are asked next is for a registration: they tell what they take themselves, until {@link #loopFor} is called.
+     * Applications they tell what one of Netty's would.
+     */
+    public static void registering() {
+        REGISTERING.set(Boolean.TRUE);
+    }
+
+    /** Whether this thread asks for a registration. */
+    public static boolean isRegistering() {
+        return REGISTERING.get() != null;
+    }
+
+    /**
      * The loop that a channel is registered with which is to be registered with this one. As with Netty's own loops, nothing is
      * thrown if there is none: the channel is closed, and its promise fails.
      *
@@ -69,6 +98,7 @@ public abstract class Hooks {
      * @return {@code null} if there is none
      */
     public static EventLoop loopFor(EventLoop loop, boolean compatible, Channel channel, ChannelPromise promise) {
+        REGISTERING.remove();
         // One that is registered already Netty refuses, and leaves alone.
         if (compatible || !(loop instanceof Beside taken) || channel.isRegistered()) {
             return loop;
@@ -90,6 +120,7 @@ public abstract class Hooks {
      * @return this loop itself if there is none: it does not take the handle, and tells so as Netty's do
      */
     public static EventLoop loopFor(EventLoop loop, boolean compatible, Object handle) {
+        REGISTERING.remove();
         if (compatible || !(loop instanceof Beside taken)) {
             return loop;
         }
@@ -129,6 +160,9 @@ public abstract class Hooks {
      * @param factory that has made it
      */
     protected abstract Channel channel(Channel made, Object factory, AbstractBootstrap<?, ?> bootstrap);
+
+    /** The same for Reactor Netty, with its settings and the channel's loop. */
+    protected abstract Channel channel(Channel made, Object factory, Object settings, EventLoop loop);
 
     /** A channel, or a handle without one, is not for the transport's loop; throws nothing. */
     protected abstract void beside(Object registered);

@@ -7,13 +7,10 @@ import io.github.nettyucx.channel.UcxDatagramChannel;
 import io.github.nettyucx.channel.UcxPlainPeers;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.github.nettyucx.channel.UcxSocketChannel;
-import io.netty.bootstrap.AbstractBootstrap;
-import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.EventLoopGroup;
 import io.netty.channel.ReflectiveChannelFactory;
 
 import java.lang.reflect.Method;
@@ -85,8 +82,8 @@ final class Channels {
      * @return {@code null} if nothing was to be taken over
      * @throws LeftAsItWas if the channel is not replaced although its loops are
      */
-    Channel replacement(Channel made, Object factory, AbstractBootstrap<?, ?> bootstrap) throws LeftAsItWas {
-        if (!areTaken(bootstrap)) {
+    Channel replacement(Channel made, Object factory, ChannelOrder order) throws LeftAsItWas {
+        if (!Loops.areTaken(order.group()) || order.isForServer() && !Loops.areTaken(order.children())) {
             return null;
         }
         if (isOurs(made)) {
@@ -103,13 +100,11 @@ final class Channels {
             throw new LeftAsItWas("channels of the class " + name + " that their factory has bound, connected or given"
                     + " handlers");
         }
-        requireAccepted(bootstrap.config().handler(), kind);
-        if (bootstrap instanceof ServerBootstrap server) {
-            requireAccepted(server.config().childHandler(), Kind.SOCKET);
-        }
+        requireAccepted(order.handler(), kind);
+        requireAccepted(order.childHandler(), Kind.SOCKET);
         boolean isUntouched = factory.getClass() == ReflectiveChannelFactory.class;
         Map<ChannelOption<?>, Object> options = isUntouched ? Map.of() : factoryOptions.setOn(made);
-        NeededOptions.requireNone(made, bootstrap, options);
+        NeededOptions.requireNone(made, order, options);
         Channel replacement = kind.maker.apply(isUntouched || kind == Kind.SOCKET ? null : families.chosen(made));
         expectPeers(replacement);
         FactoryOptions.copy(options, made, replacement);
@@ -119,15 +114,6 @@ final class Channels {
     private static boolean isOurs(Channel made) {
         Class<?> type = made.getClass();
         return type == UcxSocketChannel.class || type == UcxServerSocketChannel.class || type == UcxDatagramChannel.class;
-    }
-
-    private static boolean areTaken(AbstractBootstrap<?, ?> bootstrap) {
-        return Loops.areTaken(bootstrap.config().group())
-                && (!(bootstrap instanceof ServerBootstrap server) || Loops.areTaken(childGroup(server)));
-    }
-
-    private static EventLoopGroup childGroup(ServerBootstrap server) {
-        return server.config().childGroup();
     }
 
     private static boolean isInUse(Channel made) {

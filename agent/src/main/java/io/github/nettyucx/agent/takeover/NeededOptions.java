@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.agent.takeover;
 
-import io.netty.bootstrap.AbstractBootstrap;
-import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.nio.AbstractNioChannel;
@@ -23,19 +21,17 @@ final class NeededOptions {
 
     /**
      * @param ofFactory what the factory has set on the channel
-     * @throws LeftAsItWas if there is one, of the bootstrap's, of its children's, or of the factory's
+     * @throws LeftAsItWas if there is one, of the order's, of its children's, or of the factory's
      */
-    static void requireNone(Channel made, AbstractBootstrap<?, ?> bootstrap, Map<ChannelOption<?>, Object> ofFactory)
+    static void requireNone(Channel made, ChannelOrder order, Map<ChannelOption<?>, Object> ofFactory)
             throws LeftAsItWas {
         if (made instanceof AbstractNioChannel) {
             // Which does not know them either.
             return;
         }
         requireNone(ofFactory);
-        requireNone(bootstrap.config().options());
-        if (bootstrap instanceof ServerBootstrap server) {
-            requireNone(server.config().childOptions());
-        }
+        requireNone(order.options());
+        requireNone(order.childOptions());
     }
 
     private static void requireNone(Map<ChannelOption<?>, Object> options) throws LeftAsItWas {

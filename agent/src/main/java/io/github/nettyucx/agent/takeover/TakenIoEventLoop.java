@@ -2,11 +2,13 @@
 package io.github.nettyucx.agent.takeover;
 
 import io.github.nettyucx.agent.hook.Beside;
+import io.github.nettyucx.agent.hook.Hooks;
 import io.github.nettyucx.io.UcxIoHandler;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopTaskQueueFactory;
 import io.netty.channel.IoEventLoopGroup;
+import io.netty.channel.IoHandle;
 import io.netty.channel.IoHandler;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.SingleThreadIoEventLoop;
@@ -37,8 +39,9 @@ final class TakenIoEventLoop extends SingleThreadIoEventLoop implements Beside {
 
     private final UcxIoHandler handler;
     private final LoopBeside beside;
-    /** The kind of handler that the application has asked for. */
+    /** The kind of handler that the application has asked for, and the handles that it takes. */
     private final Class<?> wanted;
+    private final Class<?> wantedHandles;
 
     TakenIoEventLoop(IoEventLoopGroup parent, Executor executor, LoopSettings settings, Class<?> wanted,
                      LoopBeside.Maker maker) {
@@ -49,6 +52,7 @@ final class TakenIoEventLoop extends SingleThreadIoEventLoop implements Beside {
                              Class<?> wanted, LoopBeside.Maker maker) {
         super(parent, executor, handlers, queue(settings.tasks()), queue(settings.tailTasks()), settings.rejected());
         this.wanted = wanted;
+        wantedHandles = handlesOf(wanted);
         handler = handlers.made;
         beside = new LoopBeside(this, maker);
         super.terminationFuture().addListener(beside::otherHasEnded);
@@ -84,6 +88,26 @@ final class TakenIoEventLoop extends SingleThreadIoEventLoop implements Beside {
     @Override
     public boolean isIoType(Class<? extends IoHandler> handlerType) {
         return handlerType == wanted || super.isIoType(handlerType);
+    }
+
+    /**
+     * The same. What is registered here for all that, as it is not the transport's, is registered with the loop beside.
+     */
+    @Override
+    public boolean isCompatible(Class<? extends IoHandle> handleType) {
+        return super.isCompatible(handleType)
+                || wantedHandles != null && wantedHandles.isAssignableFrom(handleType) && !Hooks.isRegistering();
+    }
+
+    /** @return {@code NioIoHandle} for {@code NioIoHandler}, and so on; {@code null} if there is none */
+    private static Class<?> handlesOf(Class<?> handlerType) {
+        String name = handlerType == null ? "" : handlerType.getName();
+        try {
+            return name.endsWith("r") ? Class.forName(name.substring(0, name.length() - 1), false, handlerType.getClassLoader())
+                    : null;
+        } catch (ClassNotFoundException e) {
+            return null;
+        }
     }
 
     @Override

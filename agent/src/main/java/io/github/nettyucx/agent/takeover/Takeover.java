@@ -126,11 +126,27 @@ public final class Takeover extends Hooks {
 
     @Override
     protected Channel channel(Channel made, Object factory, AbstractBootstrap<?, ?> bootstrap) {
+        return channel(made, factory, () -> ChannelOrder.of(bootstrap), namesOneLoop(bootstrap));
+    }
+
+    @Override
+    protected Channel channel(Channel made, Object factory, Object settings, EventLoop loop) {
+        return channel(made, factory, () -> ChannelOrder.ofReactor(settings, loop), false);
+    }
+
+    @FunctionalInterface
+    private interface Order {
+        ChannelOrder get() throws LeftAsItWas;
+    }
+
+    private Channel channel(Channel made, Object factory, Order source, boolean namesOneLoop) {
         if (reason != null || made == null) {
             return made;
         }
+        ChannelOrder order = null;
         try {
-            Channel replacement = channels.replacement(made, factory, bootstrap);
+            order = source.get();
+            Channel replacement = channels.replacement(made, factory, order);
             if (replacement != null) {
                 if (replacement != made) {
                     made.unsafe().closeForcibly();
@@ -139,14 +155,14 @@ public final class Takeover extends Hooks {
             }
         } catch (LeftAsItWas e) {
             left(e.getMessage());
-            if (bootstrap instanceof ServerBootstrap server) {
-                warnOfOtherLoops(made, server.config().childGroup());
+            if (order != null && order.isForServer()) {
+                warnOfOtherLoops(made, order.children());
             }
         } catch (Throwable t) {
             failed("a channel of the class " + made.getClass().getName(), t);
         }
         // Why has been told, of it or of its group.
-        ofBootstraps.put(made, namesOneLoop(bootstrap));
+        ofBootstraps.put(made, namesOneLoop);
         return made;
     }
 

@@ -101,8 +101,9 @@ public final class NettyCopy implements Supplier<Object> {
         }
     }
 
-    Weaving weaving() {
-        return weaving;
+    /** @param user of the class that is woven, which looks up what that class names */
+    Weaving weaving(ClassLoader user) {
+        return user == loader ? weaving : new Weaving(relocation, user);
     }
 
     /** Whether classes of this class loader find the hooks, as those of the copy's own do. */

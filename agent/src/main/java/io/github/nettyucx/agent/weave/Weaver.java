@@ -37,7 +37,7 @@ final class Weaver implements ClassFileTransformer {
         }
         try {
             NettyCopy copy = copyOf(kind, name, loader, domain);
-            byte[] woven = copy == null ? null : copy.weaving().weave(kind, bytes);
+            byte[] woven = copy == null ? null : copy.weaving(loader).weave(kind, bytes);
             if (woven != null) {
                 definer.letRead(module, copy.loader().getUnnamedModule());
                 definer.export(module, copy.rootPackage(), copy.loader().getUnnamedModule());

@@ -67,6 +67,7 @@ final class Weaving {
         ClassModel model = classFiles.parse(bytes);
         return switch (kind) {
             case BOOTSTRAP -> weaveBootstrap(model);
+            case REACTOR -> weaveReactor(model);
             case UNSAFE -> weaveUnsafe(model);
             case IO_LOOP -> weaveIoLoop(model);
             case IO_GROUP, NIO_GROUP, EPOLL_GROUP, IO_URING_GROUP -> weaveGroup(model);
@@ -77,22 +78,43 @@ final class Weaving {
 
     /** Whatever a bootstrap's factory makes is looked at first. */
     private byte[] weaveBootstrap(ClassModel model) {
-        MethodModel creation = method(model, "initAndRegister", null);
+        MethodTypeDesc ask = MethodTypeDesc.of(channel, ConstantDescs.CD_Object, bootstrap);
+        return weaveCreation(model, method(model, "initAndRegister", null),
+                code -> code.aload(0).invokestatic(hooks, "newChannel", ask));
+    }
+
+    /** The same where it is what Reactor Netty has in a bootstrap's place. */
+    private byte[] weaveReactor(ClassModel model) {
+        MethodModel creation = method(model, "doInitAndRegister", null);
+        if (creation == null || !creation.flags().has(AccessFlag.STATIC)) {
+            return null;
+        }
+        MethodTypeDesc type = creation.methodTypeSymbol();
+        int last = type.parameterCount() - 1;
+        // Its settings, an initializer of its own, whether it is a domain socket, and the loop.
+        if (last != 3 || type.parameterType(0).isPrimitive() || !type.parameterType(last).equals(eventLoop)) {
+            return null;
+        }
+        MethodTypeDesc ask = MethodTypeDesc.of(channel, ConstantDescs.CD_Object, ConstantDescs.CD_Object, eventLoop);
+        return weaveCreation(model, creation,
+                code -> code.aload(0).aload(last).invokestatic(hooks, "newChannel", ask));
+    }
+
+    /** @param asking what is done in the place of the call of a factory, which is on the stack */
+    private byte[] weaveCreation(ClassModel model, MethodModel creation, Consumer<CodeBuilder> asking) {
         if (creation == null || creation.code().isEmpty()
                 || creation.code().get().elementStream().noneMatch(this::makesChannel)) {
             return null;
         }
-        MethodTypeDesc ask = MethodTypeDesc.of(channel, ConstantDescs.CD_Object, bootstrap);
-        CodeTransform asking = (code, element) -> {
+        CodeTransform transform = (code, element) -> {
             if (makesChannel(element)) {
-                // The factory is on the stack.
-                code.aload(0).invokestatic(hooks, "newChannel", ask);
+                asking.accept(code);
             } else {
                 code.with(element);
             }
         };
         return classFiles.transformClass(model,
-                ClassTransform.transformingMethodBodies(method -> method == creation, asking));
+                ClassTransform.transformingMethodBodies(method -> method == creation, transform));
     }
 
     private boolean makesChannel(Object element) {
@@ -113,6 +135,7 @@ final class Weaving {
             var refused = code.newLabel();
             // Netty refuses a loop that is none.
             code.aload(1).ifnull(refused);
+            code.invokestatic(hooks, "registering", MethodTypeDesc.of(ConstantDescs.CD_void));
             code.aload(1);
             // Not the promise's, which may be that of another channel.
             code.aload(0).getfield(model.thisClass().asSymbol(), outer, abstractChannel).aload(1);
@@ -156,6 +179,7 @@ final class Weaving {
         MethodModel taken = registration;
         return takeOver(model, method -> method == taken, (code, method) -> {
             var own = code.newLabel();
+            code.invokestatic(hooks, "registering", MethodTypeDesc.of(ConstantDescs.CD_void));
             code.aload(0).aload(0).aload(1);
             code.invokevirtual(ConstantDescs.CD_Object, "getClass", MethodTypeDesc.of(ConstantDescs.CD_Class));
             code.invokevirtual(model.thisClass().asSymbol(), "isCompatible",

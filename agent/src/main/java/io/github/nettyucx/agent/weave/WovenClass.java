@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.agent.weave;
 
-/** Netty's classes that ask the agent, by their names below the package that is {@code io.netty} in a copy. */
+/**
+ * The classes that ask the agent: Netty's, by their names below the package that is {@code io.netty} in a copy, and the one of
+ * Reactor Netty's that does a bootstrap's work itself.
+ */
 enum WovenClass {
     /** Makes the channels of bootstraps. */
     BOOTSTRAP("/bootstrap/AbstractBootstrap"),
@@ -14,7 +17,11 @@ enum WovenClass {
     NIO_GROUP("/channel/nio/NioEventLoopGroup"),
     EPOLL_GROUP("/channel/epoll/EpollEventLoopGroup"),
     /** Netty 4.1's, of the incubator. */
-    IO_URING_GROUP("/incubator/channel/uring/IOUringEventLoopGroup");
+    IO_URING_GROUP("/incubator/channel/uring/IOUringEventLoopGroup"),
+    /** Makes the channels of Reactor Netty. */
+    REACTOR("reactor/netty/transport/TransportConnector");
+
+    private static final String NETTY = "io/netty";
 
     private static final WovenClass[] ALL = values();
 
@@ -28,7 +35,7 @@ enum WovenClass {
     static WovenClass of(String name) {
         // Asked for each class that the JVM loads.
         if (name.endsWith("Bootstrap") || name.endsWith("Unsafe") || name.endsWith("Group")
-                || name.endsWith("IoEventLoop")) {
+                || name.endsWith("IoEventLoop") || name.endsWith("TransportConnector")) {
             for (WovenClass each : ALL) {
                 if (name.endsWith(each.suffix)) {
                     return each;
@@ -38,9 +45,11 @@ enum WovenClass {
         return null;
     }
 
-    /** The package, with slashes, that is {@code io.netty} in the copy that a class of this kind belongs to. */
+    /** The package, with slashes, that is {@code io.netty} in the copy that a class of this kind belongs to, or goes with. */
     String root(String name) {
-        return name.substring(0, name.length() - suffix.length());
+        String before = name.substring(0, name.length() - suffix.length());
+        // Who relocates both gives them the same prefix.
+        return this == REACTOR ? before + NETTY : before;
     }
 
     /** The name, with slashes, in the copy of that package: the other way round. */
@@ -55,6 +64,6 @@ enum WovenClass {
 
     /** Whether it is in Netty's jar with channels and bootstraps, whose class loader the copy's is. */
     boolean isCore() {
-        return this != EPOLL_GROUP && this != IO_URING_GROUP;
+        return this != EPOLL_GROUP && this != IO_URING_GROUP && this != REACTOR;
     }
 }
