@@ -137,6 +137,28 @@ class TakeoverTest {
         assertTrue(output.contains("\nover IPv4: connected, taken\nover IPv6: refused, unreachable\n"), output);
     }
 
+    /** Else its connections would be on other loops than those that the group is given. */
+    @ParameterizedTest
+    @ValueSource(strings = {"4.1", "4.2"})
+    void aServerWhoseGroupHasNoLoopsYetIsTakenOver(String netty) throws Exception {
+        String output = ApplicationProcess.of(LateLoopsApplication.class).onNetty(netty)
+                .with("--enable-native-access=ALL-UNNAMED").withAgent("report").run();
+        assertTrue(output.contains("UcxServerSocketChannel, UcxSocketChannel on the group's loop true\nanswer late\n"), output);
+        assertFalse(output.contains("as it was"), output);
+    }
+
+    /** Armeria and Reactor Netty choose the classes of their channels by it. */
+    @Test
+    void loopsTellThatTheyTakeWhatTheApplicationsOwnWould() throws Exception {
+        String expected = "NIO: NIO true, epoll false, one loop: NIO true\nepoll: NIO false, epoll true, one loop: NIO false\n";
+        for (boolean agent : new boolean[] {false, true}) {
+            ApplicationProcess.Builder application = ApplicationProcess.of(HandlesApplication.class).onNetty("4.2")
+                    .with("--enable-native-access=ALL-UNNAMED");
+            String output = (agent ? application.withAgent("") : application).run();
+            assertTrue(output.contains(expected), output);
+        }
+    }
+
     /** It takes its time, and is the application's to do. */
     @ParameterizedTest
     @ValueSource(strings = {"4.1", "4.2"})

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.agent.takeover;
 
+import io.github.nettyucx.agent.hook.Beside;
 import io.netty.bootstrap.AbstractBootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.ChannelHandler;
@@ -19,19 +20,24 @@ import java.util.Map;
  * @param handler      may be {@code null}
  * @param childHandler may be {@code null}
  * @param childOptions of the channels that it accepts
+ * @param namesOneLoop and not a group: such as that of another channel, whose thread the application counts on then
  */
 record ChannelOrder(EventLoopGroup group, EventLoopGroup children, ChannelHandler handler, ChannelHandler childHandler,
-                    Map<ChannelOption<?>, Object> options, Map<ChannelOption<?>, Object> childOptions) {
+                    Map<ChannelOption<?>, Object> options, Map<ChannelOption<?>, Object> childOptions,
+                    boolean namesOneLoop) {
 
     private static final String REACTOR_SERVER = "reactor.netty.transport.ServerTransportConfig";
 
     static ChannelOrder of(AbstractBootstrap<?, ?> bootstrap) {
+        EventLoopGroup group = bootstrap.config().group();
         if (bootstrap instanceof ServerBootstrap server) {
-            return new ChannelOrder(server.config().group(), server.config().childGroup(), server.config().handler(),
-                    server.config().childHandler(), server.config().options(), server.config().childOptions());
+            EventLoopGroup children = server.config().childGroup();
+            return new ChannelOrder(group, children, server.config().handler(), server.config().childHandler(),
+                    server.config().options(), server.config().childOptions(),
+                    group instanceof Beside || children instanceof Beside);
         }
-        return new ChannelOrder(bootstrap.config().group(), null, bootstrap.config().handler(), null,
-                bootstrap.config().options(), Map.of());
+        return new ChannelOrder(group, null, bootstrap.config().handler(), null, bootstrap.config().options(), Map.of(),
+                group instanceof Beside);
     }
 
     /**
@@ -44,9 +50,9 @@ record ChannelOrder(EventLoopGroup group, EventLoopGroup children, ChannelHandle
             while (server != null && !server.getName().endsWith(REACTOR_SERVER)) {
                 server = server.getSuperclass();
             }
-            return server == null ? new ChannelOrder(loop, null, null, null, options(settings, "options"), Map.of())
+            return server == null ? new ChannelOrder(loop, null, null, null, options(settings, "options"), Map.of(), false)
                     : new ChannelOrder(loop, (EventLoopGroup) asked(server, "childEventLoopGroup", settings), null, null,
-                            options(settings, "options"), options(settings, "childOptions"));
+                            options(settings, "options"), options(settings, "childOptions"), false);
         } catch (ReflectiveOperationException | RuntimeException e) {
             throw new LeftAsItWas("channels of " + settings.getClass().getName() + ", because of " + e);
         }
@@ -65,5 +71,14 @@ record ChannelOrder(EventLoopGroup group, EventLoopGroup children, ChannelHandle
 
     boolean isForServer() {
         return children != null;
+    }
+
+    /**
+     * Whether the channel, and those that it accepts, go to loops of the transport's. A group may have none yet: those that Vert.x
+     * gives its own one later are of the same kind as the one that accepts.
+     */
+    boolean isOfTakenLoops() {
+        return Loops.areTaken(group)
+                && (!isForServer() || Loops.areTaken(children) || !children.iterator().hasNext());
     }
 }

@@ -83,7 +83,7 @@ final class Channels {
      * @throws LeftAsItWas if the channel is not replaced although its loops are
      */
     Channel replacement(Channel made, Object factory, ChannelOrder order) throws LeftAsItWas {
-        if (!Loops.areTaken(order.group()) || order.isForServer() && !Loops.areTaken(order.children())) {
+        if (!order.isOfTakenLoops()) {
             return null;
         }
         if (isOurs(made)) {

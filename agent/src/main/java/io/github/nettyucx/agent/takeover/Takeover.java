@@ -10,7 +10,6 @@ import io.github.nettyucx.channel.Ucx;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.github.nettyucx.channel.UcxWaitStrategy;
 import io.netty.bootstrap.AbstractBootstrap;
-import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
@@ -126,12 +125,12 @@ public final class Takeover extends Hooks {
 
     @Override
     protected Channel channel(Channel made, Object factory, AbstractBootstrap<?, ?> bootstrap) {
-        return channel(made, factory, () -> ChannelOrder.of(bootstrap), namesOneLoop(bootstrap));
+        return channel(made, factory, () -> ChannelOrder.of(bootstrap));
     }
 
     @Override
     protected Channel channel(Channel made, Object factory, Object settings, EventLoop loop) {
-        return channel(made, factory, () -> ChannelOrder.ofReactor(settings, loop), false);
+        return channel(made, factory, () -> ChannelOrder.ofReactor(settings, loop));
     }
 
     @FunctionalInterface
@@ -139,7 +138,7 @@ public final class Takeover extends Hooks {
         ChannelOrder get() throws LeftAsItWas;
     }
 
-    private Channel channel(Channel made, Object factory, Order source, boolean namesOneLoop) {
+    private Channel channel(Channel made, Object factory, Order source) {
         if (reason != null || made == null) {
             return made;
         }
@@ -162,14 +161,8 @@ public final class Takeover extends Hooks {
             failed("a channel of the class " + made.getClass().getName(), t);
         }
         // Why has been told, of it or of its group.
-        ofBootstraps.put(made, namesOneLoop);
+        ofBootstraps.put(made, order != null && order.namesOneLoop());
         return made;
-    }
-
-    /** And not a group: such as that of another channel, whose thread the application counts on then. */
-    private static boolean namesOneLoop(AbstractBootstrap<?, ?> bootstrap) {
-        return bootstrap.config().group() instanceof Beside
-                || bootstrap instanceof ServerBootstrap server && server.config().childGroup() instanceof Beside;
     }
 
     /** Children of a server are as their server is. */
