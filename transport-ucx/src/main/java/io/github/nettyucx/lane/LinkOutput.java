@@ -146,7 +146,8 @@ final class LinkOutput {
         int length = gathering.length();
         ByteBuf single = gathering.single();
         if (single == null) {
-            sendCopy(outbound, gathering.takeMerged(), length, unremoved == 0 ? 0 : length);
+            SendBuffer merged = gathering.takeMerged();
+            sendCopy(outbound, merged, merged.address(), length, unremoved == 0 ? 0 : length);
             if (outbound.isFailed()) {
                 return;
             }
@@ -171,9 +172,10 @@ final class LinkOutput {
         }
     }
 
-    private void sendCopy(Outbound outbound, SendBuffer copy, int length, int flushed) {
-        if (!outbound.send(copy.address(), length, copy, flushed, connection.inbound().takeGrantForData())) {
-            copy.release();
+    /** @param owner of the memory, of which a reference is taken over */
+    private void sendCopy(Outbound outbound, SendBuffer owner, long address, int length, int flushed) {
+        if (!outbound.send(address, length, owner, flushed, connection.inbound().takeGrantForData())) {
+            owner.release();
         }
     }
 
@@ -182,8 +184,14 @@ final class LinkOutput {
             throws IOException {
         file.keepOnly(region);
         copy.keepOnly(region);
-        if (isFileSent() && !take(in, region, room)) {
-            return in.current() != region;
+        if (isFileSent()) {
+            if (region.transferred() >= region.count()) {
+                in.remove();
+                return true;
+            }
+            if (!take(region, room)) {
+                return false;
+            }
         }
         int length = file.isEmpty() ? sendCopied(outbound, Math.min(room, copy.left()))
                 : sendPiped(outbound, Math.min(room, SendBufferPool.CAPACITY));
@@ -208,16 +216,14 @@ final class LinkOutput {
      * may write a whole buffer, as it could to a kernel's socket: there are some that know their length only roughly when a
      * write of theirs is cut short, and would be done too early.
      *
-     * @return whether there is something to be sent; if not, and all has been, the file is removed
+     * @return whether there were any
      */
-    private boolean take(ChannelOutboundBuffer in, FileRegion region, int room) throws IOException {
-        long left = region.count() - region.transferred();
-        if (left <= 0) {
-            in.remove();
-            return false;
+    private boolean take(FileRegion region, int room) throws IOException {
+        if (region.count() - region.transferred() > SMALL_FILE && file.fill(region)) {
+            return true;
         }
-        return left > SMALL_FILE && file.fill(region) || copy.fill(region,
-                region.getClass() == DefaultFileRegion.class ? Math.min(room, SendBufferPool.CAPACITY) : SendBufferPool.CAPACITY);
+        boolean counts = region.getClass() == DefaultFileRegion.class;
+        return copy.fill(region, counts ? Math.min(room, SendBufferPool.CAPACITY) : SendBufferPool.CAPACITY);
     }
 
     private int sendPiped(Outbound outbound, int limit) throws IOException {
@@ -230,7 +236,7 @@ final class LinkOutput {
             throw t;
         }
         file.took(length);
-        sendCopy(outbound, piece, length, 0);
+        sendCopy(outbound, piece, piece.address(), length, 0);
         return length;
     }
 
@@ -239,9 +245,7 @@ final class LinkOutput {
         long address = copy.address();
         buffer.retain();
         copy.took(length);
-        if (!outbound.send(address, length, buffer, 0, connection.inbound().takeGrantForData())) {
-            buffer.release();
-        }
+        sendCopy(outbound, buffer, address, length, 0);
         return length;
     }
 
