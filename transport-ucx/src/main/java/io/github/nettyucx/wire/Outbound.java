@@ -244,7 +244,7 @@ public final class Outbound {
         }
     }
 
-    /** How many messages with bytes have been sent. */
+    /** How many {@link Tag#DATA} have been sent. */
     int sent() {
         return sent;
     }

@@ -12,7 +12,7 @@ public final class ProtocolException extends IOException {
         super(message);
     }
 
-    /** @param what is missing, such as "messages are missing" */
+    /** @param what is missing, in a clause of its own: "messages are missing" */
     public static ProtocolException ofLoss(String what) {
         return new ProtocolException(what + ": UCX loses them where a host has no shared memory left");
     }

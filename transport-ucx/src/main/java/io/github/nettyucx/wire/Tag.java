@@ -32,7 +32,7 @@ public final class Tag {
     /** No bytes: a key that the receiver has opened is worth nothing any more. Value: the sender's number of the opening. */
     public static final int MEMORY_REVOKED = 9;
 
-    /** No bytes. Value: how many messages with bytes the sender has sent, see {@link #ofCount}. */
+    /** No bytes. Value: see {@link #ofCount}. */
     static final int COUNT = 10;
 
     /** The sender goes on reading. */
@@ -71,7 +71,7 @@ public final class Tag {
         return of(channelId, FIN, (count & MAX_COUNT) << 1 | (readsNoMore ? FIN_CLOSE : FIN_HALF));
     }
 
-    /** @param count of all messages with bytes that the sender has sent on this connection; its last bits are told */
+    /** @param count of all {@link #DATA} and messages about memory that the sender has sent; its last bits are told */
     static long ofCount(int channelId, int count) {
         return of(channelId, COUNT, count & MAX_VALUE);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.lane.ArrayRegion;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -11,10 +12,8 @@ import io.netty.channel.ChannelProgressiveFuture;
 import io.netty.channel.ChannelProgressiveFutureListener;
 import io.netty.channel.ChannelProgressivePromise;
 import io.netty.channel.DefaultFileRegion;
-import io.netty.channel.FileRegion;
 import io.netty.handler.stream.ChunkedFile;
 import io.netty.handler.stream.ChunkedWriteHandler;
-import io.netty.util.AbstractReferenceCounted;
 import io.netty.util.ReferenceCountUtil;
 
 import java.io.File;
@@ -395,7 +394,7 @@ class FileTest {
             for (int i = 0; i < count; i++) {
                 String text = (char) ('a' + i % 26) + "-".repeat(700 + i) + "\n";
                 expected.append(text).append(i);
-                client.write(new RoughRegion(text));
+                client.write(new RoughRegion(text.getBytes(StandardCharsets.ISO_8859_1)));
                 last = client.writeAndFlush(Unpooled.copiedBuffer(Integer.toString(i), StandardCharsets.ISO_8859_1));
             }
             Peers.await(last);
@@ -405,14 +404,15 @@ class FileTest {
     }
 
     /** Says how much there is until it has begun to write, as if all were gone then, as Spark's encrypted messages do. */
-    private static final class RoughRegion extends AbstractReferenceCounted implements FileRegion {
+    private static final class RoughRegion extends ArrayRegion {
 
         private final ByteBuffer bytes;
         private boolean begun;
         private long transferred;
 
-        RoughRegion(String text) {
-            bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.ISO_8859_1));
+        RoughRegion(byte[] bytes) {
+            super(bytes, bytes.length);
+            this.bytes = ByteBuffer.wrap(bytes);
         }
 
         @Override
@@ -431,46 +431,8 @@ class FileTest {
         }
 
         @Override
-        public long position() {
-            return 0;
-        }
-
-        @Override
         public long transferred() {
             return transferred;
-        }
-
-        @Override
-        @Deprecated
-        public long transfered() {
-            return transferred;
-        }
-
-        @Override
-        public RoughRegion retain() {
-            super.retain();
-            return this;
-        }
-
-        @Override
-        public RoughRegion retain(int increment) {
-            super.retain(increment);
-            return this;
-        }
-
-        @Override
-        public RoughRegion touch() {
-            return this;
-        }
-
-        @Override
-        public RoughRegion touch(Object hint) {
-            return this;
-        }
-
-        @Override
-        protected void deallocate() {
-            // It is the heap's.
         }
     }
 

@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 
 /** Bytes that are written as a file is. */
-public final class ArrayRegion extends AbstractReferenceCounted implements FileRegion {
+public class ArrayRegion extends AbstractReferenceCounted implements FileRegion {
 
     private final byte[] bytes;
     /** A file system need not give everything at once. */

@@ -21,6 +21,14 @@ class MemoryCountTest extends MemoryFixture {
         return port.sent.stream().filter(sent -> sent.type() == COUNT).map(FakePort.Sent::value).toList();
     }
 
+    /** The beginning has come. */
+    private void deliverPutInParts() {
+        deliver(MemoryFrame.PUT, 0, 1000);
+        port.deferring = true;
+        port.deliver(Tag.MEMORY_PUT, 1, new byte[1000]);
+        port.deferring = false;
+    }
+
     @Test
     void isToldWhenUcxHasTakenAll() {
         start();
@@ -51,10 +59,7 @@ class MemoryCountTest extends MemoryFixture {
     void aPartOfAPutThatIsMissingEndsTheConnection() {
         start();
         openAsPeer();
-        deliver(MemoryFrame.PUT, 0, 1000);
-        port.deferring = true;
-        port.deliver(Tag.MEMORY_PUT, 1, new byte[1000]);
-        port.deferring = false;
+        deliverPutInParts();
         port.turn();
         assertNull(failure, "it may be on its way");
         port.deliver(COUNT, 3);
@@ -67,10 +72,7 @@ class MemoryCountTest extends MemoryFixture {
     void aPutThatIsThereEndsNothing() {
         start();
         openAsPeer();
-        deliver(MemoryFrame.PUT, 0, 1000);
-        port.deferring = true;
-        port.deliver(Tag.MEMORY_PUT, 1, new byte[1000]);
-        port.deferring = false;
+        deliverPutInParts();
         port.completeAll();
         port.deliver(COUNT, 3);
         port.turn();
