@@ -37,6 +37,12 @@ final class ClientOpening extends Opening {
     /** How long a server that is asked has to answer; and not more than half of the time to connect in. */
     private static final int ANSWER_MILLIS = 3_000;
 
+    /** How long a server that serves ordinary clients waits for the first bytes, if it has been told the same as this process. */
+    private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(PLAIN_GRACE_SETTING.value());
+    /** How it ends then. */
+    private static final Set<HandshakeFailure> ENDED =
+            EnumSet.of(HandshakeFailure.CLOSED_BY_PEER, HandshakeFailure.CONNECT_FAILED);
+
     /** How a server ends an attempt that cannot do anything with it. A secret that does not fit is no such end. */
     private static final Set<HandshakeFailure> UNANSWERED = EnumSet.of(HandshakeFailure.CLOSED_BY_PEER,
             HandshakeFailure.CONNECT_FAILED, HandshakeFailure.TIMED_OUT, HandshakeFailure.OTHER_PROGRAM,
@@ -54,33 +60,40 @@ final class ClientOpening extends Opening {
         ATTEMPT
     }
 
-    /** Begins once more, as to an ordinary server. */
+    /**
+     * How to connect.
+     *
+     * @param plainReason why {@link UcxConnectMode#PLAIN} is not what was asked for, if it is not
+     * @param mayBeLate   whether it may begin once more, because this side was late
+     */
+    record Attempt(UcxConnectMode mode, String plainReason, boolean mayBeLate) {
+    }
+
+    /** Begins once more. */
     @FunctionalInterface
     interface Again {
-        void connect(String reason);
+        void connect(Attempt next);
     }
 
     private final InetSocketAddress remote;
     private long begunNanos;
     private final ChannelPromise promise;
+    private final Attempt attempt;
     private final UcxConnectMode mode;
     private final Again again;
     private Step step = Step.CONNECT;
-    /** Why {@link UcxConnectMode#PLAIN} is not what was asked for, if it is not. */
-    private final String plainReason;
+    /** The handshake has begun so long after the connect that a server may have taken this client for an ordinary one. */
+    private boolean late;
 
-    /**
-     * @param socket that is bound already if the channel is
-     * @param plainReason of a second attempt, after one that was not answered
-     */
+    /** @param socket that is bound already if the channel is */
     ClientOpening(UcxSocketChannel channel, LoopLanes loop, InetSocketAddress remote, KernelSocket socket,
-                  ChannelPromise promise, UcxConnectMode mode, String plainReason, Again again) {
+                  ChannelPromise promise, Attempt attempt, Again again) {
         super(channel, loop);
         this.remote = remote;
         this.promise = promise;
         this.socket = socket;
-        this.mode = mode;
-        this.plainReason = plainReason;
+        this.attempt = attempt;
+        mode = attempt.mode;
         this.again = again;
     }
 
@@ -197,7 +210,7 @@ final class ClientOpening extends Opening {
         // The application's has the host's name, which some look up, and others would ask the resolver for.
         channel.remote = remote.equals(peer) ? remote : peer;
         String reason = mode == UcxConnectMode.ANNOUNCED
-                ? Neighbours.reasonNotToAsk(channel.remote, channel.local, ConfiguredDefaults.NETWORKS) : plainReason;
+                ? Neighbours.reasonNotToAsk(channel.remote, channel.local, ConfiguredDefaults.NETWORKS) : attempt.plainReason;
         if (mode == UcxConnectMode.PLAIN || reason != null) {
             openPlain(reason);
             return;
@@ -213,6 +226,7 @@ final class ClientOpening extends Opening {
         }
         ClientHandshake started = new ClientHandshake(terms(), loop.links(), this, KernelRandom::fill);
         handshake = started;
+        late = System.nanoTime() - begunNanos >= LATE_NANOS;
         started.start();
     }
 
@@ -228,12 +242,19 @@ final class ClientOpening extends Opening {
         if (step != Step.ATTEMPT || !isServers(cause, reason) || promise.isDone()) {
             return false;
         }
+        boolean wasLate = late && ENDED.contains(reason);
+        if (wasLate && attempt.mayBeLate && Neighbours.isOrMayBeAnnounced(channel.remote, channel.local)) {
+            logger.debug("The connection to {} is begun once more: the loop was busy, and the server did not wait.", remote);
+            close();
+            again.connect(new Attempt(mode, null, false));
+            return true;
+        }
         long seconds = Neighbours.hasNotAnswered(channel.remote, channel.local,
-                reason == HandshakeFailure.TIMED_OUT);
+                wasLate || reason == HandshakeFailure.TIMED_OUT);
         String told = "the server did not answer as one of this transport: " + cause.getMessage();
         logger.info("Connections to {} are ordinary ones for {} s: {}", remote, seconds, told);
         close();
-        again.connect(told);
+        again.connect(new Attempt(UcxConnectMode.PLAIN, told, false));
         return true;
     }
 

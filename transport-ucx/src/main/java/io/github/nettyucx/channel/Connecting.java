@@ -40,14 +40,14 @@ final class Connecting {
 
     /** @throws IOException if the connect has failed at once; then the channel is closed, which Netty has yet to be told */
     void connect(LoopLanes loop, InetSocketAddress to, ChannelPromise promise) throws IOException {
-        connect(loop, to, promise, channel.config().connectMode(), null);
+        connect(loop, to, promise, new ClientOpening.Attempt(channel.config().connectMode(), null, true));
     }
 
-    private void connect(LoopLanes loop, InetSocketAddress to, ChannelPromise promise, UcxConnectMode mode,
-                         String plainReason) throws IOException {
+    private void connect(LoopLanes loop, InetSocketAddress to, ChannelPromise promise, ClientOpening.Attempt attempt)
+            throws IOException {
         try {
-            ClientOpening started = new ClientOpening(channel, loop, to, socket.openFor(to.getAddress()), promise, mode,
-                    plainReason, reason -> connectAgain(loop, to, promise, reason));
+            ClientOpening started = new ClientOpening(channel, loop, to, socket.openFor(to.getAddress()), promise, attempt,
+                    next -> connectAgain(loop, to, promise, next));
             begin(started);
             started.start();
         } catch (Throwable t) {
@@ -57,12 +57,12 @@ final class Connecting {
         }
     }
 
-    /** The server is an ordinary one, and has seen a handshake: with another socket, and what that was bound to. */
-    private void connectAgain(LoopLanes loop, InetSocketAddress to, ChannelPromise promise, String reason) {
+    /** The server has ended a handshake: with another socket, and what that was bound to. */
+    private void connectAgain(LoopLanes loop, InetSocketAddress to, ChannelPromise promise, ClientOpening.Attempt next) {
         giveUp();
         try {
             socket.replace(loop);
-            connect(loop, to, promise, UcxConnectMode.PLAIN, reason);
+            connect(loop, to, promise, next);
         } catch (Throwable t) {
             closeUnconnected();
             channel.connectionMetrics().failed(ClientOpening.reason(t, HandshakeFailure.LOCAL_FAILURE), to, t);

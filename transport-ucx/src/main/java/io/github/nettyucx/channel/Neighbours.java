@@ -15,7 +15,7 @@ final class Neighbours {
 
     /** How long a server that has not answered is taken for an ordinary one. */
     private static final long MEMORY_SECONDS = 60;
-    /** The same if it has announced itself, and has said nothing: its process lives, and was busy, or stopped. */
+    /** The same if it has announced itself, and it, or this process, was too busy for an answer to come. */
     private static final long MEMORY_OF_ANNOUNCED_SECONDS = 5;
 
     private static final SilentServers silent = new SilentServers(System::nanoTime);
@@ -65,16 +65,17 @@ final class Neighbours {
     /**
      * It has been asked, and has not answered as one of this transport.
      *
-     * @param saidNothing rather than something else
+     * @param excused if it is one of this transport: it has said nothing, or was asked too late
      * @return for how many seconds it is not asked again
      */
-    static long hasNotAnswered(InetSocketAddress server, InetSocketAddress local, boolean saidNothing) {
-        long seconds = saidNothing && mayBeAnnounced(server, local) ? MEMORY_OF_ANNOUNCED_SECONDS : MEMORY_SECONDS;
+    static long hasNotAnswered(InetSocketAddress server, InetSocketAddress local, boolean excused) {
+        long seconds = excused && isOrMayBeAnnounced(server, local) ? MEMORY_OF_ANNOUNCED_SECONDS : MEMORY_SECONDS;
         silent.add(server, seconds);
         return seconds;
     }
 
-    private static boolean mayBeAnnounced(InetSocketAddress server, InetSocketAddress local) {
+    /** Whether it has announced itself, or that cannot be looked up. */
+    static boolean isOrMayBeAnnounced(InetSocketAddress server, InetSocketAddress local) {
         try {
             return isAnnounced(server, local);
         } catch (IOException e) {

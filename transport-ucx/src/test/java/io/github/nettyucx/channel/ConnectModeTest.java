@@ -22,6 +22,7 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -42,6 +43,8 @@ class ConnectModeTest {
 
     /** An answer may take three seconds. */
     private static final int LATER_THAN_AN_ANSWER_MILLIS = 3500;
+    /** A server waits 200 ms for a client that may be one of this transport. */
+    private static final int LATE_MILLIS = 500;
     private static final int MILLIS = (int) TimeUnit.SECONDS.toMillis(15);
 
     private final Inbox inbox = new Inbox();
@@ -249,15 +252,45 @@ class ConnectModeTest {
                     .channel();
             attempt.get(15, TimeUnit.SECONDS).close();
             assertEquals("socket", channel.lane());
-            try (Socket accepted = server.accept()) {
-                Peers.await(channel.writeAndFlush(Unpooled.copiedBuffer("hello", StandardCharsets.ISO_8859_1)));
-                Peers.await(channel.close());
-                assertEquals("hello",
-                        new String(accepted.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1));
-            }
+            Peers.await(channel.writeAndFlush(Unpooled.copiedBuffer("hello", StandardCharsets.ISO_8859_1)));
+            Peers.await(channel.close());
+            assertEquals("hello", nextOrdinaryText(server));
             // Nobody asks again so soon: the first bytes are the application's.
             assertPlain(UcxConnectMode.ANNOUNCED, server);
         }
+    }
+
+    /** What the next ordinary client has said. One that had no processor for 200 ms has asked once more before. */
+    private static String nextOrdinaryText(ServerSocket server) throws IOException {
+        while (true) {
+            try (Socket accepted = server.accept()) {
+                String text = new String(accepted.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
+                if (!text.startsWith("NettyUCX")) {
+                    return text;
+                }
+            } catch (SocketException e) {
+                // The handshake was given up before it was read.
+            }
+        }
+    }
+
+    /** Its loop had other things to do, and the server took it for an ordinary client meanwhile. */
+    @Test
+    void aClientThatWasTooLateForTheServerBeginsOnceMore() throws Exception {
+        Channel server = peers.listen(peers.server(Inbox::new)
+                .option(UcxChannelOption.PLAIN_PEERS, UcxPlainPeers.NEIGHBOURS));
+        UcxSocketChannel channel = (UcxSocketChannel) Peers.await(client(UcxConnectMode.ANNOUNCED).register()).channel();
+        ChannelFuture connected = channel.eventLoop().submit(() -> {
+            ChannelFuture connect = channel.connect(server.localAddress());
+            // The kernel connects, and the server waits.
+            Thread.sleep(LATE_MILLIS);
+            return connect;
+        }).get(MILLIS, TimeUnit.MILLISECONDS);
+        Peers.await(connected);
+        assertTrue(Lane.SHM.has(channel.lane()), channel::lane);
+        assertEquals(List.of(), inbox.exceptions());
+        // Nor does the process take the server for an ordinary one.
+        assertOverMemory(UcxConnectMode.ANNOUNCED, (InetSocketAddress) server.localAddress());
     }
 
     /** It has said who it is; that the rest takes it longer than an answer may is no reason to take it for another. */
