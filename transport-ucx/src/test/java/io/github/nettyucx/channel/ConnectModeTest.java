@@ -22,6 +22,7 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketAddress;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
@@ -279,18 +280,45 @@ class ConnectModeTest {
     void aClientThatWasTooLateForTheServerBeginsOnceMore() throws Exception {
         Channel server = peers.listen(peers.server(Inbox::new)
                 .option(UcxChannelOption.PLAIN_PEERS, UcxPlainPeers.NEIGHBOURS));
-        UcxSocketChannel channel = (UcxSocketChannel) Peers.await(client(UcxConnectMode.ANNOUNCED).register()).channel();
-        ChannelFuture connected = channel.eventLoop().submit(() -> {
-            ChannelFuture connect = channel.connect(server.localAddress());
-            // The kernel connects, and the server waits.
-            Thread.sleep(LATE_MILLIS);
-            return connect;
-        }).get(MILLIS, TimeUnit.MILLISECONDS);
-        Peers.await(connected);
+        UcxSocketChannel channel = connectLate(server.localAddress());
         assertTrue(Lane.SHM.has(channel.lane()), channel::lane);
         assertEquals(List.of(), inbox.exceptions());
         // Nor does the process take the server for an ordinary one.
         assertOverMemory(UcxConnectMode.ANNOUNCED, (InetSocketAddress) server.localAddress());
+    }
+
+    /** It cannot tell a server that did not wait from one that closes each connection that begins with a handshake. */
+    @Test
+    void aClientThatWasTooLateBeginsNoMoreThanOnceMore() throws Exception {
+        ServerSocket server = remembered(ordinary(Peers.loopback(0)));
+        try (Announcement forged = Announcement.open((InetSocketAddress) server.getLocalSocketAddress())) {
+            assertNotNull(forged);
+            var attempts = CompletableFuture.runAsync(() -> {
+                seeHandshake(server, Stranger.CLOSES);
+                seeHandshake(server, Stranger.CLOSES);
+            });
+            UcxSocketChannel channel = connectLate(server.getLocalSocketAddress());
+            assertEquals("socket", channel.lane());
+            attempts.get(MILLIS, TimeUnit.MILLISECONDS);
+            Peers.await(channel.writeAndFlush(Unpooled.copiedBuffer("hello", StandardCharsets.ISO_8859_1)));
+            Peers.await(channel.close());
+            try (Socket accepted = server.accept()) {
+                assertEquals("hello",
+                        new String(accepted.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1));
+            }
+        }
+    }
+
+    /** The kernel connects, and the server waits, while the client's loop does other things. */
+    private UcxSocketChannel connectLate(SocketAddress server) throws Exception {
+        Channel channel = Peers.await(client(UcxConnectMode.ANNOUNCED).register()).channel();
+        ChannelFuture connected = channel.eventLoop().submit(() -> {
+            ChannelFuture connect = channel.connect(server);
+            // What it does.
+            Thread.sleep(LATE_MILLIS);
+            return connect;
+        }).get(MILLIS, TimeUnit.MILLISECONDS);
+        return (UcxSocketChannel) Peers.await(connected).channel();
     }
 
     /** It has said who it is; that the rest takes it longer than an answer may is no reason to take it for another. */
