@@ -9,6 +9,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 
+import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Map;
 
@@ -53,9 +54,15 @@ record ChannelOrder(EventLoopGroup group, EventLoopGroup children, ChannelHandle
             return server == null ? new ChannelOrder(loop, null, null, null, options(settings, "options"), Map.of(), false)
                     : new ChannelOrder(loop, (EventLoopGroup) asked(server, "childEventLoopGroup", settings), null, null,
                             options(settings, "options"), options(settings, "childOptions"), false);
+        } catch (InvocationTargetException e) {
+            throw unknown(settings, e.getCause());
         } catch (ReflectiveOperationException | RuntimeException e) {
-            throw new LeftAsItWas("channels of " + settings.getClass().getName() + ", because of " + e);
+            throw unknown(settings, e);
         }
+    }
+
+    private static LeftAsItWas unknown(Object settings, Throwable cause) {
+        return new LeftAsItWas("channels of " + settings.getClass().getName() + ", because of " + cause);
     }
 
     @SuppressWarnings("unchecked")
