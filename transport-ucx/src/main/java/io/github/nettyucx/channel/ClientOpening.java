@@ -39,9 +39,9 @@ final class ClientOpening extends Opening {
 
     /** How long a server that serves ordinary clients waits for the first bytes, if it has been told the same as this process. */
     private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(PLAIN_GRACE_SETTING.value());
-    /** How it ends then. */
-    private static final Set<HandshakeFailure> ENDED =
-            EnumSet.of(HandshakeFailure.CLOSED_BY_PEER, HandshakeFailure.CONNECT_FAILED);
+    /** How an attempt that comes later ends: the server resets it. What its application has said before may be read first. */
+    private static final Set<HandshakeFailure> TOO_LATE = EnumSet.of(HandshakeFailure.CLOSED_BY_PEER,
+            HandshakeFailure.CONNECT_FAILED, HandshakeFailure.OTHER_PROGRAM);
 
     /** How a server ends an attempt that cannot do anything with it. A secret that does not fit is no such end. */
     private static final Set<HandshakeFailure> UNANSWERED = EnumSet.of(HandshakeFailure.CLOSED_BY_PEER,
@@ -242,7 +242,7 @@ final class ClientOpening extends Opening {
         if (step != Step.ATTEMPT || !isServers(cause, reason) || promise.isDone()) {
             return false;
         }
-        boolean wasLate = late && ENDED.contains(reason);
+        boolean wasLate = late && TOO_LATE.contains(reason);
         if (wasLate && attempt.mayBeLate && Neighbours.isOrMayBeAnnounced(channel.remote, channel.local)) {
             logger.debug("The connection to {} is begun once more: the loop was busy, and the server did not wait.", remote);
             close();

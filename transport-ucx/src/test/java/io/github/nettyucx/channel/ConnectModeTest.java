@@ -6,6 +6,7 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -276,12 +277,23 @@ class ConnectModeTest {
     }
 
     /** Its loop had other things to do, and the server took it for an ordinary client meanwhile. */
-    @Test
-    void aClientThatWasTooLateForTheServerBeginsOnceMore() throws Exception {
-        Channel server = peers.listen(peers.server(Inbox::new)
-                .option(UcxChannelOption.PLAIN_PEERS, UcxPlainPeers.NEIGHBOURS));
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aClientThatWasTooLateForTheServerBeginsOnceMore(boolean serverSpeaksFirst) throws Exception {
+        Channel server = peers.listen(peers.server(() -> new Inbox() {
+            @Override
+            public void channelActive(ChannelHandlerContext context) throws Exception {
+                if (serverSpeaksFirst) {
+                    context.writeAndFlush(Unpooled.copiedBuffer("220 ready", StandardCharsets.ISO_8859_1));
+                }
+                super.channelActive(context);
+            }
+        }).option(UcxChannelOption.PLAIN_PEERS, UcxPlainPeers.NEIGHBOURS));
         UcxSocketChannel channel = connectLate(server.localAddress());
         assertTrue(Lane.SHM.has(channel.lane()), channel::lane);
+        if (serverSpeaksFirst) {
+            inbox.awaitText("220 ready");
+        }
         assertEquals(List.of(), inbox.exceptions());
         // Nor does the process take the server for an ordinary one.
         assertOverMemory(UcxConnectMode.ANNOUNCED, (InetSocketAddress) server.localAddress());
