@@ -209,8 +209,8 @@ final class ClientOpening extends Opening {
         InetSocketAddress peer = socket.remoteAddress();
         // The application's has the host's name, which some look up, and others would ask the resolver for.
         channel.remote = remote.equals(peer) ? remote : peer;
-        String reason = mode == UcxConnectMode.ANNOUNCED
-                ? Neighbours.reasonNotToAsk(channel.remote, channel.local, ConfiguredDefaults.NETWORKS) : attempt.plainReason;
+        String reason = mode != UcxConnectMode.ANNOUNCED ? attempt.plainReason
+                : Neighbours.reasonNotToAsk(channel.remote, channel.local, ConfiguredDefaults.NETWORKS);
         if (mode == UcxConnectMode.PLAIN || reason != null) {
             openPlain(reason);
             return;
