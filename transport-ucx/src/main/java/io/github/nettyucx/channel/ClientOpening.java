@@ -15,6 +15,7 @@ import io.github.nettyucx.socket.KernelSocket;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.util.internal.StringUtil;
+import io.netty.util.internal.logging.InternalLogLevel;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
@@ -64,7 +65,7 @@ final class ClientOpening extends Opening {
      * How to connect.
      *
      * @param plainReason why {@link UcxConnectMode#PLAIN} is not what was asked for, if it is not
-     * @param mayBeLate   whether it may begin once more, because this side was late
+     * @param mayBeLate   whether it may begin once more, because this side was too late for the server
      */
     record Attempt(UcxConnectMode mode, String plainReason, boolean mayBeLate) {
     }
@@ -239,23 +240,36 @@ final class ClientOpening extends Opening {
     /** The next attempt has the time to connect in for itself. */
     @Override
     boolean goesOnWithout(IOException cause, HandshakeFailure reason) {
-        if (step != Step.ATTEMPT || !isServers(cause, reason) || promise.isDone()) {
+        if (mode != UcxConnectMode.ANNOUNCED || step == Step.CONNECT || promise.isDone()) {
             return false;
         }
-        boolean wasLate = late && TOO_LATE.contains(reason);
-        if (wasLate && attempt.mayBeLate && Neighbours.isOrMayBeAnnounced(channel.remote, channel.local)) {
-            logger.debug("The connection to {} is begun once more: the loop was busy, and the server did not wait.", remote);
+        boolean answered = handshake != null && ((ClientHandshake) handshake).isAnswered();
+        boolean tooLate = answered ? reason == HandshakeFailure.CLOSED_BY_PEER : late && TOO_LATE.contains(reason);
+        if (tooLate && attempt.mayBeLate
+                && (answered || Neighbours.isOrMayBeAnnounced(channel.remote, channel.local))) {
+            logger.debug("The connection to {} is begun once more: the server did not wait. {}", remote, cause.getMessage());
             close();
             again.connect(new Attempt(mode, null, false));
             return true;
         }
+        if (answered || !isServers(cause, reason)) {
+            return false;
+        }
+        InternalLogLevel level = Neighbours.isSilent(channel.remote) ? InternalLogLevel.DEBUG : InternalLogLevel.INFO;
         long seconds = Neighbours.hasNotAnswered(channel.remote, channel.local,
-                wasLate || reason == HandshakeFailure.TIMED_OUT);
+                tooLate || reason == HandshakeFailure.TIMED_OUT);
         String told = "the server did not answer as one of this transport: " + cause.getMessage();
-        logger.info("Connections to {} are ordinary ones for {} s: {}", remote, seconds, told);
+        logger.log(level, "Connections to {} are ordinary ones for {} s: {}", remote, seconds, told);
         close();
         again.connect(new Attempt(UcxConnectMode.PLAIN, told, false));
         return true;
+    }
+
+    /** {@inheritDoc} A loop that is late may not have looked yet. */
+    @Override
+    public boolean isEnded() {
+        int next = socket.peek();
+        return next == 0 || next < 0 && next != -Errno.EAGAIN;
     }
 
     private static boolean isServers(IOException cause, HandshakeFailure reason) {

@@ -74,6 +74,11 @@ final class Neighbours {
         return seconds;
     }
 
+    /** Whether it is not asked for now. */
+    static boolean isSilent(InetSocketAddress server) {
+        return silent.contain(server);
+    }
+
     /** Whether it has announced itself, or that cannot be looked up. */
     static boolean isOrMayBeAnnounced(InetSocketAddress server, InetSocketAddress local) {
         try {

@@ -61,6 +61,7 @@ public final class ClientHandshake extends Handshake {
     private final Set<LaneKind> failed = EnumSet.noneOf(LaneKind.class);
     /** Why not the lane that the server chose, nor those that were asked for behind it. */
     private String instead = "";
+    /** Since the server's answer, which is good. */
     private List<String> reasons;
     private int requests;
 
@@ -104,12 +105,9 @@ public final class ClientHandshake extends Handshake {
         owner.send(out);
     }
 
-    /** Whether the server has answered as one of this transport, and the two agree so far. */
+    /** Whether the server has answered as one of this transport, and the two could agree. */
     public boolean isAnswered() {
-        return switch (state) {
-            case AWAITING_LINK, AWAITING_HALF, AWAITING_REACH -> true;
-            case NEW, AWAITING_ANSWER, OVER -> false;
-        };
+        return reasons != null;
     }
 
     @Override
@@ -316,7 +314,12 @@ public final class ClientHandshake extends Handshake {
     }
 
     /** @param theirs number of the server's half of the link; on the socket 0 */
-    private void go(long theirs) {
+    private void go(long theirs) throws HandshakeException {
+        if (owner.isEnded()) {
+            // This side was late. Nobody would take GO, and the application would be told of a connection that is none.
+            throw new HandshakeException(HandshakeFailure.CLOSED_BY_PEER,
+                    "Connection closed by the peer during the handshake, before the client was ready");
+        }
         LaneKind taken = lane;
         owner.send(new Go(proofs.client(), taken, link == null ? 0 : link.number(), theirs, instead).encode());
         if (state == State.OVER) {

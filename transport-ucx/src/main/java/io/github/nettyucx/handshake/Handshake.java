@@ -28,6 +28,11 @@ public abstract sealed class Handshake permits ClientHandshake, ServerHandshake 
             return Long.MAX_VALUE;
         }
 
+        /** Whether the peer has ended the connection by now, or it is lost, behind what the owner has come with. */
+        default boolean isEnded() {
+            return false;
+        }
+
         /**
          * The two sides have agreed. The client is told when GO has been handed to {@link #send}, and what it sends on
          * lane socket follows GO directly; the server when GO has come.

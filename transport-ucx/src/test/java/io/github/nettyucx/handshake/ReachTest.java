@@ -70,6 +70,19 @@ class ReachTest extends HandshakeFixture {
         assertOpen(LaneKind.SHM);
     }
 
+    /** The link stays for others: nothing is wrong with it. */
+    @Test
+    void saysNoGoToAServerThatHasGone() {
+        SlowLinks slow = startWithSlowLinks();
+        toServer.ended = true;
+        slow.asking.reached();
+        talk();
+        assertEquals(List.of("HELLO", "ANSWER", "OFFER", "HALF"), said);
+        assertFailed(toServer, HandshakeFailure.CLOSED_BY_PEER,
+                "Connection closed by the peer during the handshake, before the client was ready");
+        assertTrue(client.isAnswered());
+    }
+
     /** Else of connections that begin together all but the first would take the next lane at once. */
     @Test
     void whoHasLittleTimeWaitsForHalfOfIt() {

@@ -17,10 +17,17 @@ final class Recorder implements Handshake.Owner {
     HandshakeException failure;
     /** For how long it would wait. */
     long nanosLeft = Long.MAX_VALUE;
+    /** Whether the peer has ended the connection. */
+    boolean ended;
 
     @Override
     public long nanosLeft() {
         return nanosLeft;
+    }
+
+    @Override
+    public boolean isEnded() {
+        return ended;
     }
 
     @Override
