@@ -245,24 +245,28 @@ final class ClientOpening extends Opening {
         }
         boolean answered = handshake != null && ((ClientHandshake) handshake).isAnswered();
         boolean tooLate = answered ? reason == HandshakeFailure.CLOSED_BY_PEER : late && TOO_LATE.contains(reason);
+        Attempt next;
         if (tooLate && attempt.mayBeLate
                 && (answered || Neighbours.isOrMayBeAnnounced(channel.remote, channel.local))) {
             logger.debug("The connection to {} is begun once more: the server did not wait. {}", remote, cause.getMessage());
-            close();
-            again.connect(new Attempt(mode, null, false));
-            return true;
-        }
-        if (answered || !isServers(cause, reason)) {
+            next = new Attempt(mode, null, false);
+        } else if (!answered && isServers(cause, reason)) {
+            String told = "the server did not answer as one of this transport: " + cause.getMessage();
+            notAnswered(told, tooLate || reason == HandshakeFailure.TIMED_OUT);
+            next = new Attempt(UcxConnectMode.PLAIN, told, false);
+        } else {
             return false;
         }
-        InternalLogLevel level = Neighbours.isSilent(channel.remote) ? InternalLogLevel.DEBUG : InternalLogLevel.INFO;
-        long seconds = Neighbours.hasNotAnswered(channel.remote, channel.local,
-                tooLate || reason == HandshakeFailure.TIMED_OUT);
-        String told = "the server did not answer as one of this transport: " + cause.getMessage();
-        logger.log(level, "Connections to {} are ordinary ones for {} s: {}", remote, seconds, told);
         close();
-        again.connect(new Attempt(UcxConnectMode.PLAIN, told, false));
+        again.connect(next);
         return true;
+    }
+
+    /** Other connections, too, are ordinary ones for a while, which is said once in that while. */
+    private void notAnswered(String told, boolean excused) {
+        InternalLogLevel level = Neighbours.isSilent(channel.remote) ? InternalLogLevel.DEBUG : InternalLogLevel.INFO;
+        long seconds = Neighbours.hasNotAnswered(channel.remote, channel.local, excused);
+        logger.log(level, "Connections to {} are ordinary ones for {} s: {}", remote, seconds, told);
     }
 
     /** {@inheritDoc} A loop that is late may not have looked yet. */
