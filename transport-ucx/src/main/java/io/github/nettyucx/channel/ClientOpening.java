@@ -65,9 +65,9 @@ final class ClientOpening extends Opening {
      * How to connect.
      *
      * @param plainReason why {@link UcxConnectMode#PLAIN} is not what was asked for, if it is not
-     * @param mayBeLate   whether it may begin once more, because this side was too late for the server
+     * @param mayRepeat   whether it may be made once more, if this side was too late for the server
      */
-    record Attempt(UcxConnectMode mode, String plainReason, boolean mayBeLate) {
+    record Attempt(UcxConnectMode mode, String plainReason, boolean mayRepeat) {
     }
 
     /** Begins once more. */
@@ -239,14 +239,14 @@ final class ClientOpening extends Opening {
 
     /** The next attempt has the time to connect in for itself. */
     @Override
-    boolean goesOnWithout(IOException cause, HandshakeFailure reason) {
+    boolean isTriedAgain(IOException cause, HandshakeFailure reason) {
         if (mode != UcxConnectMode.ANNOUNCED || step == Step.CONNECT || promise.isDone()) {
             return false;
         }
         boolean answered = handshake != null && ((ClientHandshake) handshake).isAnswered();
         boolean tooLate = answered ? reason == HandshakeFailure.CLOSED_BY_PEER : late && TOO_LATE.contains(reason);
         Attempt next;
-        if (tooLate && attempt.mayBeLate
+        if (tooLate && attempt.mayRepeat
                 && (answered || Neighbours.isOrMayBeAnnounced(channel.remote, channel.local))) {
             logger.debug("The connection to {} is begun once more: the server did not wait. {}", remote, cause.getMessage());
             next = new Attempt(mode, null, false);

@@ -365,7 +365,7 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
     }
 
     final void fail(IOException cause, HandshakeFailure reason) {
-        if (!over && !goesOnWithout(cause, reason)) {
+        if (!over && !isTriedAgain(cause, reason)) {
             flush();
             ArrayDeque<ByteBuf> words = new ArrayDeque<>(out);
             out.clear();
@@ -379,8 +379,8 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
         }
     }
 
-    /** What failed can be done without the handshake, and that has been begun: nobody is told. This is over then. */
-    boolean goesOnWithout(IOException cause, HandshakeFailure reason) {
+    /** Another attempt has been begun, with the handshake or without it: nobody is told. This is over then. */
+    boolean isTriedAgain(IOException cause, HandshakeFailure reason) {
         return false;
     }
 
