@@ -143,7 +143,7 @@ final class Asking {
      * peer's own loop, while there is none; if it is not needed yet, the peer is {@linkplain Peer#drain() told} later.
      */
     boolean needsConnection() {
-        if (node.address() != null || peer.outgoing().ring().isClosed() || !node.requests().isOpen(peer)) {
+        if (node.address() != null || peer.isClosing() || !node.requests().isOpen(peer)) {
             return false;
         }
         if (!isNow && !isLater) {

@@ -169,7 +169,7 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
      * thread may call; on another one than the loop it is a guess.
      */
     boolean isBusy() {
-        long sent = sentUpTo < 0 ? peer.outgoing().taken() : sentUpTo;
+        long sent = sentUpTo < 0 ? peer.taken() : sentUpTo;
         return paused || sentFrom >= 0 && acknowledged < sent;
     }
 
@@ -227,9 +227,9 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
                     : ", and not node " + dialed.id() + ": is the address that this node has for it right?"));
         }
         limit.cancel(false);
-        peer = node.peer(hello.node());
+        peer = node.met(hello.node());
         moderation = new WakeModeration(loop, peer::drain);
-        stall = new Stall(stallNanos, loop, peer.outgoing(), this::leaveIfWhole);
+        stall = new Stall(stallNanos, loop, peer, this::leaveIfWhole);
         state = State.READY;
         reader.trust();
         node.opened(this);
@@ -264,8 +264,7 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
             bytes = 0;
         }
         if (received - acknowledgedToPeer >= ACK_BYTES) {
-            acknowledge();
-            channel.flush();
+            acknowledgeNow();
         } else if (received != acknowledgedToPeer && !acknowledging) {
             acknowledging = true;
             loop.schedule(this::acknowledgeLater, ACK_MILLIS, TimeUnit.MILLISECONDS);
@@ -282,6 +281,9 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
     public void channelWritabilityChanged(ChannelHandlerContext context) {
         if (peer != null && channel.isWritable()) {
             peer.writable(this);
+            if (received != acknowledgedToPeer) {
+                acknowledgeNow();
+            }
         }
         context.fireChannelWritabilityChanged();
     }
@@ -333,7 +335,14 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
 
     private void acknowledgeLater() {
         acknowledging = false;
-        if (channel.isActive() && received != acknowledgedToPeer) {
+        if (received != acknowledgedToPeer) {
+            acknowledgeNow();
+        }
+    }
+
+    /** Not to a peer that reads nothing, for which they would heap up: one says it all, when the channel takes it. */
+    private void acknowledgeNow() {
+        if (channel.isWritable()) {
             acknowledge();
             channel.flush();
         }
@@ -355,8 +364,10 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         // It needs to know nothing more when it has been told that this was all.
         looksAtPause = paused && channel.isActive() && (state == State.READY || !isLastRead);
         if (looksAtPause) {
-            control(Frame.ACK, acknowledgedToPeer);
-            channel.flush();
+            if (channel.isWritable()) {
+                control(Frame.ACK, acknowledgedToPeer);
+                channel.flush();
+            }
             loop.schedule(this::showLife, lifeNanos, TimeUnit.NANOSECONDS);
         }
     }
@@ -372,9 +383,14 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
     }
 
     private void acknowledged(long complete) {
-        long sent = sentUpTo < 0 ? peer.outgoing().taken() : sentUpTo;
+        long sent = sentUpTo < 0 ? peer.taken() : sentUpTo;
         if (sentFrom < 0 || complete < 0 || complete > sent - sentFrom) {
             throw new IllegalArgumentException("ACK of " + complete + " bytes, which were not sent");
+        }
+        if (sentFrom + complete < acknowledged) {
+            // They have been told to be delivered.
+            throw new IllegalArgumentException("ACK of " + complete + " bytes (expected: no less than the " + (acknowledged - sentFrom)
+                    + " before)");
         }
         heardNanos = System.nanoTime();
         acknowledged = sentFrom + complete;

@@ -104,6 +104,10 @@ final class FrameReader {
     private int size(long word) {
         int length = Frame.length(word);
         if (Frame.kind(word) == Frame.PAD) {
+            if (length < Frame.HEADER || length >= Ring.MAX_CAPACITY || length % Frame.ALIGNMENT != 0) {
+                throw new IllegalArgumentException("a PAD of " + length + " bytes (expected: a multiple of " + Frame.ALIGNMENT
+                        + ", below " + Ring.MAX_CAPACITY + ')');
+            }
             return Frame.HEADER;
         }
         if (length < Frame.HEADER || length > maxFrame) {

@@ -69,6 +69,8 @@ public final class Node implements AutoCloseable {
     private Channel server;
     /** With this object's lock, as peers are made: each one is closed by the node, or as soon as it is made. */
     private boolean closing;
+    /** That there are too many peers; with the lock. */
+    private boolean toldOfPeers;
     /** Connections that come now are too late. */
     private volatile boolean ended;
 
@@ -152,6 +154,30 @@ public final class Node implements AutoCloseable {
                 }
                 return peer;
             });
+        }
+    }
+
+    /**
+     * The node that has connected to this one.
+     *
+     * @throws IllegalArgumentException if this node knows too many others to remember it
+     */
+    Peer met(int id) {
+        Peer known = peers.get(id);
+        if (known != null) {
+            return known;
+        }
+        synchronized (this) {
+            if (peers.size() >= settings.maxPeers() && !peers.containsKey(id)) {
+                String reason = "node " + id + " has connected, but node " + settings.id() + " knows " + peers.size()
+                        + " others, and its maxPeers is " + settings.maxPeers();
+                if (!toldOfPeers) {
+                    toldOfPeers = true;
+                    LOGGER.warn("{}: it is sent away, as are others that come. That is logged once.", reason);
+                }
+                throw new IllegalArgumentException(reason);
+            }
+            return newPeer(id);
         }
     }
 

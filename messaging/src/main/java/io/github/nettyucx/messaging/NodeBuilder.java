@@ -50,6 +50,7 @@ public final class NodeBuilder {
     private Duration requestSpin = Duration.ofNanos(20_000);
     private int maxRequests = 16 * 1024;
     private int maxConnections = 1024;
+    private int maxPeers = 64 * 1024;
 
     NodeBuilder(int id) {
         if (id < 0) {
@@ -209,6 +210,15 @@ public final class NodeBuilder {
         return this;
     }
 
+    /**
+     * How many other nodes this one remembers of those that connect to it: a node that it has not known before is sent away
+     * when it knows so many. Those that {@link Node#peer} has been asked for count, and are never refused; 65,536 by default.
+     */
+    public NodeBuilder maxPeers(int number) {
+        maxPeers = (int) inRange("maxPeers", number, 1, Integer.MAX_VALUE);
+        return this;
+    }
+
     /** How long a connection that is being closed waits for a peer that says nothing; 10 s but in tests. */
     NodeBuilder goodbyeTimeout(Duration timeout) {
         goodbyeTimeout = positive("goodbyeTimeout", timeout);
@@ -243,7 +253,7 @@ public final class NodeBuilder {
                 : new UcxEventLoopGroup(loops, waitStrategy == null ? UcxWaitStrategy.byDefault() : waitStrategy);
         try {
             return new Node(new NodeSettings(id, ringCapacity, overflow, maxMessage, sendTimeout.toNanos(),
-                    reachTimeout.toNanos(), requestSpin.toNanos(), maxRequests, maxConnections, closeTimeout.toNanos(),
+                    reachTimeout.toNanos(), requestSpin.toNanos(), maxRequests, maxConnections, maxPeers, closeTimeout.toNanos(),
                     goodbyeTimeout.toNanos()), loopGroup, own, executor, listener, directory).start(this);
         } catch (RuntimeException | Error e) {
             if (own) {

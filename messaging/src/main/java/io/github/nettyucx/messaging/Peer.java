@@ -43,7 +43,8 @@ public final class Peer {
     private final Node node;
     private final int id;
     private final EventLoop home;
-    private final Outgoing outgoing;
+    /** Of the first message. A node that only sends to this one costs no ring. Written with the lock. */
+    private volatile Outgoing outgoing;
     private final Asking asking;
     private final Inbox inbox;
     private final Runnable drain = this::drain;
@@ -62,6 +63,8 @@ public final class Peer {
     private long reachDeadlineNanos;
     private boolean paused;
     private long pauseEndNanos;
+    /** No message is taken any more. */
+    private boolean closing;
     /** Written with the lock. */
     private volatile boolean closed;
 
@@ -69,7 +72,6 @@ public final class Peer {
         this.node = node;
         this.id = id;
         this.home = home;
-        outgoing = new Outgoing(this, node);
         asking = new Asking(this, node, home);
         inbox = new Inbox(node.executor());
         losses = new Losses(this, node, home, deliveries, asking);
@@ -112,7 +114,7 @@ public final class Peer {
         Outbox outbox = Outbox.begin();
         long ticket;
         try {
-            ticket = outgoing.put(outbox, kind, type, correlation, codec, message, wait, request);
+            ticket = outgoing().put(outbox, kind, type, correlation, codec, message, wait, request);
         } finally {
             outbox.end();
         }
@@ -244,8 +246,8 @@ public final class Peer {
             Outgoing.Sent sent;
             draining = true;
             try {
-                sent = outgoing.send(connection.channel(), connection.turn().counters(), moderation(connection),
-                        connection.isLeaving());
+                sent = outgoing == null ? Outgoing.Sent.ASLEEP : outgoing.send(connection.channel(),
+                        connection.turn().counters(), moderation(connection), connection.isLeaving());
             } finally {
                 draining = false;
             }
@@ -289,7 +291,7 @@ public final class Peer {
             if (current != null) {
                 execute(loop());
                 return;
-            } else if (outgoing.rests() && !asking.needsConnection()) {
+            } else if ((outgoing == null || outgoing.rests()) && !asking.needsConnection()) {
                 return;
             } else if (closed || paused && System.nanoTime() - pauseEndNanos < 0) {
                 loss = giveUp(new MessagingException.NodeLost(closed ? "this node has been closed"
@@ -312,12 +314,12 @@ public final class Peer {
 
     /** With the lock, while there is no connection. */
     private Losses.Loss giveUp(MessagingException cause) {
-        long from = outgoing.taken();
-        Outgoing.Sent left = outgoing.discard();
+        long from = taken();
+        Outgoing.Sent left = outgoing().discard();
         if (left == Outgoing.Sent.MORE) {
             execute(home);
         }
-        return losses.lose(from, outgoing.taken(), cause, true);
+        return losses.lose(from, taken(), cause, true);
     }
 
     /** How long an attempt to connect may take, so that what waits is told of in time. */
@@ -378,22 +380,24 @@ public final class Peer {
     private void use(Connection connection) {
         if (current == null && connection.isUsable()
                 && connections.stream().noneMatch(before -> before != connection && before.sentUpTo() >= 0)) {
-            connection.sendsFrom(outgoing.taken());
-            outgoing.connected();
+            connection.sendsFrom(taken());
+            if (outgoing != null) {
+                outgoing.connected();
+            }
             current = connection;
         }
     }
 
     /** The connection's channel takes more; on its loop, also while that sends. */
     void writable(Connection connection) {
-        if (current == connection && outgoing.waitsForChannel()) {
+        if (current == connection && outgoing != null && outgoing.waitsForChannel()) {
             drainSoon();
         }
     }
 
     /** Whether the connection has a part of a message, and not all; on its loop. */
     boolean isInTheMiddle(Connection connection) {
-        return current == connection && outgoing.isInTheMiddle();
+        return current == connection && outgoing != null && outgoing.isInTheMiddle();
     }
 
     /** Whether the connection that messages go over is to be closed: no message in fragments may begin. Any thread may call. */
@@ -405,10 +409,12 @@ public final class Peer {
     /** Nothing is sent over it any more; on its loop. */
     synchronized void abandon(Connection connection) {
         if (current == connection) {
-            connection.sendsUpTo(outgoing.taken());
+            connection.sendsUpTo(taken());
             connection.moderation().end();
             current = null;
-            outgoing.released();
+            if (outgoing != null) {
+                outgoing.released();
+            }
             connections.forEach(this::use);
         }
     }
@@ -454,8 +460,27 @@ public final class Peer {
         deliveries.acknowledge(position);
     }
 
+    /** Any thread may call. */
     Outgoing outgoing() {
+        Outgoing there = outgoing;
+        return there != null ? there : newOutgoing();
+    }
+
+    private synchronized Outgoing newOutgoing() {
+        if (outgoing == null) {
+            Outgoing made = new Outgoing(this, node);
+            if (closing) {
+                made.close();
+            }
+            outgoing = made;
+        }
         return outgoing;
+    }
+
+    /** Up to which position messages have been given to a channel, or discarded. */
+    long taken() {
+        Outgoing there = outgoing;
+        return there == null ? 0 : there.taken();
     }
 
     Inbox inbox() {
@@ -469,18 +494,26 @@ public final class Peer {
     /** Whether all that was sent has been acknowledged or told. */
     boolean isSettled() {
         synchronized (this) {
-            Connection connection = current;
-            if (connection == null) {
-                return outgoing.isEmpty() && connections.stream().noneMatch(Connection::isUnacknowledged);
+            if (outgoing != null && !outgoing.isEmpty()) {
+                return false;
             }
-            return outgoing.isEmpty() && (deliveries.acknowledged() >= outgoing.taken()
-                    || deliveries.isLost(outgoing.taken() - 1));
+            if (current == null) {
+                return connections.stream().noneMatch(Connection::isUnacknowledged);
+            }
+            return deliveries.acknowledged() >= taken() || deliveries.isLost(taken() - 1);
         }
     }
 
     /** No message is taken any more. */
-    void close() {
-        outgoing.close();
+    synchronized void close() {
+        closing = true;
+        if (outgoing != null) {
+            outgoing.close();
+        }
+    }
+
+    synchronized boolean isClosing() {
+        return closing;
     }
 
     /** What has not been sent will not be. */

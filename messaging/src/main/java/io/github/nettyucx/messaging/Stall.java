@@ -16,7 +16,7 @@ final class Stall {
 
     private final long nanos;
     private final EventLoop loop;
-    private final Outgoing outgoing;
+    private final Peer peer;
     private final Runnable again;
     /** Of the messages in the middle, when the peer was seen to wait for them. */
     private long progress = -1;
@@ -25,16 +25,17 @@ final class Stall {
     private ScheduledFuture<?> look;
 
     /** @param again looks again, when there may have been time enough */
-    Stall(long nanos, EventLoop loop, Outgoing outgoing, Runnable again) {
+    Stall(long nanos, EventLoop loop, Peer peer, Runnable again) {
         this.nanos = nanos;
         this.loop = loop;
-        this.outgoing = outgoing;
+        this.peer = peer;
         this.again = again;
     }
 
     /** Looks whether it is so; if not, it will be looked again. */
     boolean isThere() {
         long now = System.nanoTime();
+        Outgoing outgoing = peer.outgoing();
         long seen = outgoing.progress();
         boolean isBeingSent = outgoing.isBeingSent();
         if (seen != progress || isBeingSent || wasBeingSent) {
