@@ -49,8 +49,9 @@ class ChannelOptionsTest {
             "epoll-client, 4.2"})
     void whatAFactoryHasSetForTheClientsSocketHolds(String what, String netty) throws Exception {
         String output = run(what, netty);
-        String more = what.equals("epoll-client") ? ", USER_TIMEOUT_MILLIS=20000, RECEIVE_BUFFER=40000" : "";
-        assertSays(output, "options {KEEP_IDLE_SECONDS=20, KEEP_INTERVAL_SECONDS=5, KEEP_COUNT=4, NO_DELAY=0" + more + "}");
+        String same = "KEEP_IDLE_SECONDS=20, KEEP_INTERVAL_SECONDS=5, KEEP_COUNT=4, NO_DELAY=0";
+        assertSays(output, "options {" + (what.equals("epoll-client")
+                ? same + ", USER_TIMEOUT_MILLIS=20000, RECEIVE_BUFFER=40000" : "REUSE_PORT=1, " + same) + '}');
         assertTaken(output);
     }
 
@@ -78,6 +79,7 @@ class ChannelOptionsTest {
             "freebind-of-factory | EpollServerSocketChannel at /192\\.0\\.2\\.7:\\d+ | IP_FREEBIND",
             "original-destination | EpollDatagramChannel | IP_RECVORIGDSTADDR",
             "transparent | EpollSocketChannel | IP_TRANSPARENT",
+            "generic | EpollSocketChannel | SO_PRIORITY",
             "signed-children | EpollServerSocketChannel | TCP_MD5SIG"})
     void channelsThatNeedAnOptionOfEpollStayAsTheyWere(String what, String channel, String option) throws Exception {
         for (String netty : new String[] {"oldest", "4.1", "4.2"}) {

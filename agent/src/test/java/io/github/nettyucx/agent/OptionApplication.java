@@ -42,6 +42,9 @@ public final class OptionApplication {
     /** Of the range for documentation: no machine has it. */
     private static final String NOBODYS = "192.0.2.7";
     private static final int SECONDS = 15;
+    // Linux's, of <sys/socket.h>.
+    private static final int SOL_SOCKET = 1;
+    private static final int SO_PRIORITY = 12;
 
     private OptionApplication() {
     }
@@ -66,7 +69,6 @@ public final class OptionApplication {
                 with(made, NioChannelOption.of(StandardSocketOptions.TCP_NODELAY), false);
                 with(made, NioChannelOption.of(TCP_KEEPIDLE), 20);
                 with(made, NioChannelOption.of(TCP_KEEPINTERVAL), 5);
-                // It means nothing to a client of the transport.
                 with(made, NioChannelOption.of(StandardSocketOptions.SO_REUSEPORT), true);
                 return with(made, NioChannelOption.of(TCP_KEEPCOUNT), 4);
             });
@@ -107,6 +109,8 @@ public final class OptionApplication {
                         .option(EpollChannelOption.IP_FREEBIND, true));
                 case "freebind-of-factory" -> bind(server(group).channelFactory((ChannelFactory<ServerChannel>) () ->
                         with(new EpollServerSocketChannel(), EpollChannelOption.IP_FREEBIND, true)));
+                case "generic" -> register(new Bootstrap().group(group).channel(EpollSocketChannel.class)
+                        .option(new io.netty.channel.unix.IntegerUnixChannelOption("SO_PRIORITY", SOL_SOCKET, SO_PRIORITY), 3));
                 case "original-destination" -> register(new Bootstrap().group(group).channel(EpollDatagramChannel.class)
                         .option(EpollChannelOption.IP_RECVORIGDSTADDR, true));
                 case "transparent" -> register(new Bootstrap().group(group).channel(EpollSocketChannel.class)

@@ -10,11 +10,15 @@ import java.util.Set;
 
 /**
  * Options of the native transports that the transport's channels do not have, and that an application does not work without:
- * which addresses are bound to and seen, and who may speak at all.
+ * which addresses are bound to and seen, and who may speak at all. Also those that Netty hands to the kernel as they are, by their
+ * numbers: they can be any, such as the one that binds a socket to a network.
  */
 final class NeededOptions {
 
     private static final Set<String> NAMES = Set.of("IP_FREEBIND", "IP_TRANSPARENT", "IP_RECVORIGDSTADDR", "TCP_MD5SIG");
+
+    /** Netty's class of options that are numbers of the kernel's; the package before it may be another one. */
+    private static final String GENERIC = ".channel.unix.GenericUnixChannelOption";
 
     private NeededOptions() {
     }
@@ -37,10 +41,19 @@ final class NeededOptions {
     private static void requireNone(Map<ChannelOption<?>, Object> options) throws LeftAsItWas {
         for (Map.Entry<ChannelOption<?>, Object> each : options.entrySet()) {
             String name = FactoryOptions.shortName(each.getKey());
-            if (NAMES.contains(name) && !isOff(each.getValue())) {
+            if (isGeneric(each.getKey()) || NAMES.contains(name) && !isOff(each.getValue())) {
                 throw new LeftAsItWas("channels with the option " + name);
             }
         }
+    }
+
+    private static boolean isGeneric(ChannelOption<?> option) {
+        for (Class<?> type = option.getClass(); type != null; type = type.getSuperclass()) {
+            if (type.getName().endsWith(GENERIC)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static boolean isOff(Object value) {
