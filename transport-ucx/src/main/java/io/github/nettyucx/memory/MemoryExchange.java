@@ -223,13 +223,12 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
      */
     Sent send(int type, int value, long address, long length, int frame, ReferenceCounted owner) {
         Sends sends = type < Tag.MEMORY_ANSWER ? asked : answers;
-        long request;
+        long request = 0;
+        boolean isPosted = end == null && failure == 0;
         try {
             sends.prepare();
-            request = 0;
-            if (end == null && failure == 0) {
+            if (isPosted) {
                 request = port.send(address, length, Tag.of(peerChannelId, type, value));
-                connection.sentAboutMemory();
             }
         } catch (OutOfMemoryError e) {
             noMemory = e;
@@ -238,6 +237,11 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         if (request > 0) {
             sends.add(request, frame, owner);
             track();
+        }
+        if (isPosted && request >= 0) {
+            count();
+        }
+        if (request > 0) {
             return Sent.KEPT;
         }
         if (request < 0) {
@@ -250,6 +254,16 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
             owner.release();
         }
         return end == null && failure == 0 ? Sent.TAKEN : Sent.NOT;
+    }
+
+    /** UCX has the message, and its memory is looked after: whatever becomes of this. */
+    private void count() {
+        try {
+            connection.sentAboutMemory();
+        } catch (OutOfMemoryError e) {
+            noMemory = e;
+            failed(UcsStatus.ERR_NO_MEMORY);
+        }
     }
 
     /** The same, of what a frame has. */

@@ -160,10 +160,16 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
 
     /** What is being received is looked at when all that has come has been taken, later in this turn. */
     private void counted(long tag) throws ProtocolException {
+        if (inbound.isFailed()) {
+            // What has come since is not counted, and the connection is about to end by what has failed.
+            return;
+        }
         count.check(tag, inbound.arrived());
-        inbound.counted();
-        if (memory != null) {
-            memory.counted();
+        if (Tag.isWhole(tag)) {
+            inbound.counted();
+            if (memory != null) {
+                memory.counted();
+            }
         }
     }
 
@@ -260,7 +266,8 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
     /** A message about memory has been sent, which the {@link #outbound()} does not see. */
     public void sentAboutMemory() {
         if (count != null) {
-            count.memorySent();
+            outbound.postedAboutMemory();
+            trackIfBusy();
             countIfSent();
         }
     }
@@ -268,6 +275,7 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
     private void countIfSent() {
         if (count != null && count.isToBeWatched()) {
             port.everySecond(this);
+            count.watched();
         }
     }
 
@@ -452,6 +460,9 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         }
         state = State.LOST;
         closeReason = reason;
+        if (cause instanceof ProtocolException violation && violation.isLoss()) {
+            port.messagesLost();
+        }
         outbound.abandon();
         inbound.fail(0);
         inbound.cutIncomplete(stash);

@@ -187,7 +187,8 @@ public final class Inbound extends MessageRing {
         if (isFinished()) {
             throw new ProtocolException("the peer ended its stream twice");
         }
-        if (!Tag.isCount(tag, arrived)) {
+        // Of a stream that has failed, what comes is not counted.
+        if (state != State.FAILED && !Tag.isCount(tag, arrived)) {
             throw ProtocolException.ofLoss("messages of the peer's stream are missing at its end");
         }
         peerReads = Tag.isHalf(tag);

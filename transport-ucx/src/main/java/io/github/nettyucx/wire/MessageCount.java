@@ -4,13 +4,12 @@ package io.github.nettyucx.wire;
 /**
  * Has the two sides find out that messages are missing behind which nothing comes. Who has sent some, and then nothing for a
  * second, tells how many there were. The messages of a link keep their order. So when that is here all of them are, or never
- * will be.
+ * will be. And so is each part of them, if UCX has completed them all by then.
  */
 final class MessageCount {
 
     private final Outbound outbound;
-    /** Messages about memory. The others are counted where they are sent and taken. */
-    private int memorySent;
+    /** Messages about memory. The others are counted where they are taken. */
     private int memoryArrived;
     /** What had been sent at the last look. */
     private int seen;
@@ -21,32 +20,25 @@ final class MessageCount {
         this.outbound = outbound;
     }
 
-    private int total() {
-        return outbound.sent() + memorySent;
-    }
-
-    void memorySent() {
-        memorySent++;
-    }
-
     void memoryArrived() {
         memoryArrived++;
     }
 
     /** @param data messages of the stream that have come */
     void check(long tag, int data) throws ProtocolException {
-        if (!Tag.isTotal(tag, data + memoryArrived)) {
+        if (!Tag.isCount(tag, data + memoryArrived)) {
             throw ProtocolException.ofLoss("messages of the peer's are missing");
         }
     }
 
-    /** @return whether {@link #look} is to be called every second from now on, until it says otherwise */
+    /** Whether {@link #look} is to be called every second from now on, and nobody has been asked to. */
     boolean isToBeWatched() {
-        if (watched || total() == seen) {
-            return false;
-        }
+        return !watched && outbound.posted() != seen;
+    }
+
+    /** It will be, until it says otherwise. */
+    void watched() {
         watched = true;
-        return true;
     }
 
     /**
@@ -57,13 +49,21 @@ final class MessageCount {
         if (!outbound.canSend()) {
             return false;
         }
-        int total = total();
-        if (total != seen || sending || !outbound.canSendCount()) {
-            seen = total;
+        int posted = outbound.posted();
+        boolean quiet = posted == seen;
+        seen = posted;
+        if (!quiet || !outbound.canSendCount()) {
+            return true;
+        }
+        if (sending || !outbound.isIdle()) {
+            // For ever, if the announcement of a large one has been lost.
+            if (outbound.told() != posted) {
+                outbound.sendCount(false);
+            }
             return true;
         }
         watched = false;
-        outbound.sendCount(total);
+        outbound.sendCount(true);
         return false;
     }
 }

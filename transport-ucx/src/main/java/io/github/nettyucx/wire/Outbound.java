@@ -26,6 +26,12 @@ public final class Outbound {
     /** Messages with bytes in flight; a power of two. */
     private static final int SLOTS = 16;
 
+    /**
+     * Where messages can be lost, the peer is told at least so often how many there have been: it could not tell a loss of as
+     * many as the number of a {@link Tag#DATA} can count from none.
+     */
+    static final int COUNT_EVERY = 512;
+
     private static final long OK = 0;
     private static final int IN_PROGRESS = 1;
 
@@ -35,8 +41,13 @@ public final class Outbound {
     private int peerChannelId;
     private int peerWindow;
     private int maxMessage;
+    private final boolean counts;
     /** Messages with bytes that have been sent. */
     private int sent;
+    /** Those, and messages about memory. */
+    private int posted;
+    /** How many of them the peer has been told of. */
+    private int told;
     /** Bytes, with their messages' charges, that the peer has room for. */
     private int credit;
     /** Somebody waits for credit, which has been counted. */
@@ -66,6 +77,7 @@ public final class Outbound {
     Outbound(EndpointPort port, Traffic traffic) {
         this.port = port;
         this.traffic = traffic;
+        counts = port.losesMessages();
     }
 
     /** What the peer has announced: where to send to, and how much. */
@@ -122,11 +134,12 @@ public final class Outbound {
         moved += length;
         long request = port.send(address, length, Tag.ofData(peerChannelId, sent++, grant));
         traffic.sent(length, request);
-        if (request == OK && (inFlight == 0 || flushed == 0)) {
-            return false;
-        }
         if (request < OK) {
             fail((int) request);
+            return false;
+        }
+        countPosted();
+        if (request == OK && (inFlight == 0 || flushed == 0)) {
             return false;
         }
         // A message that is done, but not the oldest one, is reported after those before it.
@@ -249,13 +262,37 @@ public final class Outbound {
         return sent;
     }
 
-    /** Whether all that has been sent is in UCX's hands, and the peer can be told how much that is. */
-    boolean canSendCount() {
-        return canSend() && isIdle() && controls[Tag.COUNT] == OK;
+    /** A message about memory has been sent elsewhere. */
+    void postedAboutMemory() {
+        countPosted();
     }
 
-    void sendCount(int count) {
-        control(Tag.COUNT, Tag.ofCount(peerChannelId, count));
+    private void countPosted() {
+        posted++;
+        if (counts && posted - told >= COUNT_EVERY && canSendCount()) {
+            sendCount(false);
+        }
+    }
+
+    /** How many messages with bytes and about memory have been sent. */
+    int posted() {
+        return posted;
+    }
+
+    /** How many of them the peer has been told of. */
+    int told() {
+        return told;
+    }
+
+    /** Whether the peer can be told how many messages there have been. */
+    boolean canSendCount() {
+        return canSend() && controls[Tag.COUNT] == OK;
+    }
+
+    /** @param isWhole whether UCX has completed all of them */
+    void sendCount(boolean isWhole) {
+        told = posted;
+        control(Tag.COUNT, Tag.ofCount(peerChannelId, posted, isWhole));
     }
 
     boolean canSend() {

@@ -40,6 +40,11 @@ public final class Tag {
     /** The sender reads no more either. */
     static final int FIN_CLOSE = 1;
 
+    /** UCX has been given the messages, and may need the sender for some still. */
+    static final int COUNT_BEGUN = 0;
+    /** UCX has all of them. */
+    static final int COUNT_WHOLE = 1;
+
     static final int VALUE_BITS = 28;
     public static final int MAX_VALUE = (1 << VALUE_BITS) - 1;
 
@@ -71,14 +76,22 @@ public final class Tag {
         return of(channelId, FIN, (count & MAX_COUNT) << 1 | (readsNoMore ? FIN_CLOSE : FIN_HALF));
     }
 
-    /** @param count of all {@link #DATA} and messages about memory that the sender has sent; its last bits are told */
-    static long ofCount(int channelId, int count) {
-        return of(channelId, COUNT, count & MAX_VALUE);
+    /**
+     * @param count   of all {@link #DATA} and messages about memory that the sender has sent; its last bits are told
+     * @param isWhole whether UCX has all of their bytes, and needs nothing more of the sender for them
+     */
+    static long ofCount(int channelId, int count, boolean isWhole) {
+        return of(channelId, COUNT, (count & MAX_COUNT) << 1 | (isWhole ? COUNT_WHOLE : COUNT_BEGUN));
     }
 
-    /** Of a {@link #COUNT}: whether it can stand behind so many. */
-    static boolean isTotal(long tag, int count) {
-        return ((value(tag) ^ count) & MAX_VALUE) == 0;
+    /** Of a {@link #FIN} or a {@link #COUNT}: whether it can stand behind so many. */
+    static boolean isCount(long tag, int count) {
+        return ((value(tag) >> 1 ^ count) & MAX_COUNT) == 0;
+    }
+
+    /** Of a {@link #COUNT}: whether nothing of what it counts is still under way. */
+    static boolean isWhole(long tag) {
+        return (value(tag) & 1) == COUNT_WHOLE;
     }
 
     /** Of a {@link #DATA}: what it grants, in bytes. */
@@ -89,11 +102,6 @@ public final class Tag {
     /** Of a {@link #DATA}: whether it can be the one behind so many. */
     static boolean isNumber(long tag, int number) {
         return ((value(tag) ^ number) & MAX_NUMBER) == 0;
-    }
-
-    /** Of a {@link #FIN}: whether it can stand behind so many {@link #DATA}. */
-    static boolean isCount(long tag, int count) {
-        return ((value(tag) >> 1 ^ count) & MAX_COUNT) == 0;
     }
 
     /** Of a {@link #FIN}: whether its sender goes on reading. */

@@ -87,6 +87,13 @@ public interface EndpointPort {
         return false;
     }
 
+    /**
+     * Messages have been lost. UCX keeps the later parts of a message whose first part is lost as long as the worker lasts, and
+     * has less room to receive into.
+     */
+    default void messagesLost() {
+    }
+
     /** Has {@code task} looked at about once a second until it answers {@code false}. For endpoints that lose messages. */
     default void everySecond(EverySecond task) {
         throw new UnsupportedOperationException();

@@ -239,6 +239,12 @@ public final class Link implements LinkPort, EndpointErrorHandler {
     }
 
     @Override
+    public void messagesLost() {
+        // New connections are not to lose theirs for want of that room.
+        worker.retire();
+    }
+
+    @Override
     public void register(int channelId, MessageSink sink) {
         worker.register(channelId, sink);
     }

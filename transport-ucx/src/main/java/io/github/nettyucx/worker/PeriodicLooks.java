@@ -36,7 +36,10 @@ final class PeriodicLooks {
     private static boolean looksAgain(EverySecond task) {
         try {
             return task.look();
-        } catch (RuntimeException | OutOfMemoryError e) {
+        } catch (OutOfMemoryError e) {
+            ProgressEngine.log(e);
+            return true;
+        } catch (RuntimeException e) {
             ProgressEngine.log(e);
             return false;
         }

@@ -290,7 +290,7 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     @Override
     public int poll() {
         turn++;
-        if (--turnsToCollection == 0 || turn % TURNS_PER_LOOK == 0 && isAnythingDue()) {
+        if (--turnsToCollection == 0 || turn % TURNS_PER_LOOK == 0 && (isAnythingDue() || isAnyWorkerWatching())) {
             turnsToCollection = TURNS_PER_COLLECTION;
             collect();
         }
@@ -374,6 +374,15 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
         return false;
     }
 
+    private boolean isAnyWorkerWatching() {
+        for (Worker worker : workers) {
+            if (worker.isWatching()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private boolean isAnythingIdle() {
         for (RegisteredMemory memory : registeredOnes) {
             if (memory.hasRetired()) {
@@ -381,9 +390,12 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
             }
         }
         for (Worker worker : workers) {
-            if (worker.isUnused() || worker.isWatching()) {
+            if (worker.isUnused()) {
                 return true;
             }
+        }
+        if (isAnyWorkerWatching()) {
+            return true;
         }
         // By index: a loop that sleeps after each message would make an iterator for each.
         for (int i = 0; i < collectors.size(); i++) {

@@ -4,6 +4,7 @@ package io.github.nettyucx.faults;
 import io.github.nettyucx.channel.Peers;
 import io.github.nettyucx.channel.SeededBytes;
 import io.github.nettyucx.channel.TestLoops;
+import io.github.nettyucx.channel.UcxChannelOption;
 import io.github.nettyucx.channel.UcxServerSocketChannel;
 import io.github.nettyucx.channel.UcxSocketChannel;
 import io.netty.bootstrap.Bootstrap;
@@ -30,11 +31,17 @@ import java.util.concurrent.TimeUnit;
 final class LostMessagesMain {
 
     private static final int SEED = 4711;
+    private static final String LANES = "shm,socket";
     private static final int SECONDS = 15;
     private static final int MESSAGES = 50;
     /** In segments of UCX. */
     private static final int LARGE_MESSAGES = 20;
     private static final int LARGE = 60_000;
+    /** From this size on it is one message, which UCX sends as a rendezvous. */
+    private static final int RENDEZVOUS = 1024 * 1024;
+    private static final int LARGE_WINDOW = 16 * 1024 * 1024;
+    /** What a connection is sent that is made afterwards. */
+    private static final int AGAIN = 1000;
 
     /** Looks at each byte that comes. */
     private static final class Reader extends ChannelInboundHandlerAdapter {
@@ -87,9 +94,14 @@ final class LostMessagesMain {
     public static void main(String[] arguments) throws Exception {
         SharedMemoryRoom room = new SharedMemoryRoom(arguments[0]);
         BlockingQueue<Reader> readers = new LinkedBlockingQueue<>();
-        SocketAddress server = Peers.await(new ServerBootstrap().group(TestLoops.newGroup(1))
+        int length = Integer.parseInt(arguments[1]);
+        ServerBootstrap bootstrap = new ServerBootstrap().group(TestLoops.newGroup(1))
                 .channel(UcxServerSocketChannel.class).childOption(ChannelOption.AUTO_READ, false)
-                .childHandler(new ChannelInitializer<>() {
+                .childOption(UcxChannelOption.LANES, LANES);
+        if (length >= RENDEZVOUS) {
+            bootstrap.childOption(ChannelOption.SO_RCVBUF, LARGE_WINDOW);
+        }
+        SocketAddress server = Peers.await(bootstrap.childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel child) {
                         child.pipeline().addLast(new Reader(readers));
@@ -101,26 +113,36 @@ final class LostMessagesMain {
         Channel toReader = Peers.await(connect(group, server)).channel();
         Reader reader = readers.take();
         reader.context.channel().config().setAutoRead(true);
+        SeededBytes bytes = new SeededBytes(SEED);
+        if (length >= RENDEZVOUS) {
+            // Before the first one the endpoints of UCX tell each other more, and wait for that, which could be lost as well.
+            toReader.writeAndFlush(Unpooled.directBuffer(length).writeBytes(bytes.at(0, length))).sync();
+        }
+        int first = length >= RENDEZVOUS ? 1 : 0;
         room.fill();
         for (int i = 0; i < LARGE_MESSAGES; i++) {
             toPaused.writeAndFlush(Unpooled.directBuffer(LARGE).writeZero(LARGE));
         }
-        SeededBytes bytes = new SeededBytes(SEED);
-        int length = Integer.parseInt(arguments[1]);
-        for (int i = 0; i < MESSAGES; i++) {
-            toReader.writeAndFlush(Unpooled.directBuffer(length).writeBytes(bytes.at((long) i * length, length)));
+        for (int i = 0; i < (length >= RENDEZVOUS ? 1 : MESSAGES); i++) {
+            toReader.writeAndFlush(Unpooled.directBuffer(length).writeBytes(bytes.at((long) (i + first) * length, length)));
         }
         if (Boolean.parseBoolean(arguments[2])) {
             toReader.close();
         }
         String end = reader.ended.poll(SECONDS, TimeUnit.SECONDS);
+        Child.say("ended " + (end == null ? "not, with " + reader.received + " bytes" : end));
+        // There is no more room than before, and less in the worker.
+        UcxSocketChannel again = (UcxSocketChannel) Peers.await(connect(group, server)).channel();
+        Reader next = readers.take();
+        next.context.channel().config().setAutoRead(true);
+        again.writeAndFlush(Unpooled.directBuffer(AGAIN).writeBytes(bytes.at(0, AGAIN))).addListener(sent -> again.close());
+        Child.say("again over " + again.lane() + ", " + next.ended.poll(SECONDS, TimeUnit.SECONDS));
         room.empty();
-        Child.say("ended " + end);
         System.exit(0);
     }
 
     private static ChannelFuture connect(EventLoopGroup group, SocketAddress server) {
-        return new Bootstrap().group(group).channel(UcxSocketChannel.class)
+        return new Bootstrap().group(group).channel(UcxSocketChannel.class).option(UcxChannelOption.LANES, LANES)
                 .handler(new ChannelInboundHandlerAdapter() {
                     @Override
                     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {

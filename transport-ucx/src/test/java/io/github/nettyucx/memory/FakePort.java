@@ -22,6 +22,8 @@ import java.util.Map;
 final class FakePort implements EndpointPort {
 
     static final int CHANNEL_ID = 7;
+    /** The type of the messages that tell how many there have been. */
+    static final int COUNT = 10;
 
     /** A message that was sent. */
     record Sent(int type, int value, byte[] bytes) {
@@ -31,6 +33,8 @@ final class FakePort implements EndpointPort {
     }
 
     final List<Sent> sent = new ArrayList<>();
+    /** What each {@link #COUNT} has told, which UCX takes at once. */
+    final List<Integer> counts = new ArrayList<>();
     boolean deferring;
     /** What is sent completes when the test says so; what is received is not concerned. */
     boolean deferringSends;
@@ -40,6 +44,9 @@ final class FakePort implements EndpointPort {
     boolean noMemoryToReceive;
     /** Whatever is to be sent does. */
     boolean noMemoryToSend;
+    /** Who wants to look every second does. */
+    boolean noMemoryToWatch;
+    private int abandoned;
     private final Map<Long, byte[]> messages = new HashMap<>();
     private final Map<Long, Waiting> running = new HashMap<>();
     private final Map<Long, Boolean> done = new HashMap<>();
@@ -103,6 +110,11 @@ final class FakePort implements EndpointPort {
         return tracked != null;
     }
 
+    /** Operations that have been left to UCX. */
+    int abandoned() {
+        return abandoned;
+    }
+
     /** Messages that nobody has received. */
     int unreceived() {
         return unreceived;
@@ -120,9 +132,15 @@ final class FakePort implements EndpointPort {
         if (refusing) {
             return UcsStatus.ERR_NO_MEMORY;
         }
+        int type = (int) (tag >>> 28) & 0xf;
+        int value = (int) tag & Tag.MAX_VALUE;
+        if (type == COUNT) {
+            counts.add(value);
+            return 0;
+        }
         byte[] bytes = new byte[(int) length];
         MemorySegment.copy(NativeMemory.all(), ValueLayout.JAVA_BYTE, address, bytes, 0, bytes.length);
-        sent.add(new Sent((int) (tag >>> 28) & 0xf, (int) tag & Tag.MAX_VALUE, bytes));
+        sent.add(new Sent(type, value, bytes));
         return deferring || deferringSends ? run(null, 0) : 0;
     }
 
@@ -180,6 +198,7 @@ final class FakePort implements EndpointPort {
     @Override
     public void abandon(long request, ReferenceCounted owner) {
         assertKnown(request);
+        abandoned++;
         if (done.remove(request) == null) {
             running.get(request).owner[0] = owner;
         } else if (owner != null) {
@@ -202,6 +221,9 @@ final class FakePort implements EndpointPort {
 
     @Override
     public void everySecond(EverySecond task) {
+        if (noMemoryToWatch) {
+            throw new OutOfMemoryError("as the test wants it");
+        }
         if (watching != null) {
             throw new AssertionError("looked at twice");
         }

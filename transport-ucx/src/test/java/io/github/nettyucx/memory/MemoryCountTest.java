@@ -14,11 +14,14 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 /** What is said about memory is counted: who waits for what has been lost does not wait for ever. */
 class MemoryCountTest extends MemoryFixture {
 
-    private static final int COUNT = 10;
     private static final String LOST = ": UCX loses them where a host has no shared memory left";
 
-    private List<Integer> counts() {
-        return port.sent.stream().filter(sent -> sent.type() == COUNT).map(FakePort.Sent::value).toList();
+    private static int whole(int messages) {
+        return messages << 1 | 1;
+    }
+
+    private static int begun(int messages) {
+        return messages << 1;
     }
 
     /** The beginning has come. */
@@ -38,19 +41,31 @@ class MemoryCountTest extends MemoryFixture {
         for (int i = 0; i < 3; i++) {
             port.second();
         }
-        assertEquals(List.of(), counts());
+        assertEquals(List.of(begun(2)), port.counts);
         port.completeAll();
         port.turn();
         port.second();
         // The answer to the opening, and to the get.
-        assertEquals(List.of(2), counts());
+        assertEquals(List.of(begun(2), whole(2)), port.counts);
+    }
+
+    /** UCX goes on reading the memory of the answer. */
+    @Test
+    void whatUcxHasIsKeptThoughThereIsNoMemoryToCountIt() {
+        start();
+        port.deferringSends = true;
+        port.noMemoryToWatch = true;
+        deliverOpen(memory.exportKey());
+        port.turn();
+        assertInstanceOf(OutOfMemoryError.class, failure.getCause());
+        assertEquals(1, port.abandoned());
     }
 
     @Test
     void aMessageThatIsMissingEndsTheConnection() {
         start();
         openAsPeer();
-        port.deliver(COUNT, 2);
+        port.deliver(FakePort.COUNT, whole(2));
         assertInstanceOf(ProtocolException.class, failure);
         assertEquals("messages of the peer's are missing" + LOST, failure.getMessage());
     }
@@ -62,7 +77,7 @@ class MemoryCountTest extends MemoryFixture {
         deliverPutInParts();
         port.turn();
         assertNull(failure, "it may be on its way");
-        port.deliver(COUNT, 3);
+        port.deliver(FakePort.COUNT, whole(3));
         port.turn();
         assertInstanceOf(ProtocolException.class, failure);
         assertEquals("parts of the peer's messages are missing" + LOST, failure.getMessage());
@@ -74,7 +89,7 @@ class MemoryCountTest extends MemoryFixture {
         openAsPeer();
         deliverPutInParts();
         port.completeAll();
-        port.deliver(COUNT, 3);
+        port.deliver(FakePort.COUNT, whole(3));
         port.turn();
         assertNull(failure);
     }

@@ -5,8 +5,11 @@ import io.github.nettyucx.ucp.UcsStatus;
 import io.github.nettyucx.worker.EndpointPort;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.function.Supplier;
 
 import static io.github.nettyucx.wire.ScriptedPort.PENDING;
@@ -87,7 +90,7 @@ class MessageCountTest extends ConnectionFixture {
         assertTrue(port.second());
         assertEquals(0, counts());
         assertFalse(port.second());
-        assertEquals(Tag.of(PEER, Tag.COUNT, 3), port.sent.getLast().tag());
+        assertEquals(Tag.ofCount(PEER, 3, true), port.sent.getLast().tag());
         assertFalse(port.second());
         assertEquals(1, counts(), "told twice");
     }
@@ -102,7 +105,7 @@ class MessageCountTest extends ConnectionFixture {
         port.second();
         port.second();
         assertEquals(2, counts());
-        assertEquals(Tag.of(PEER, Tag.COUNT, 2), port.sent.getLast().tag());
+        assertEquals(Tag.ofCount(PEER, 2, true), port.sent.getLast().tag());
     }
 
     @Test
@@ -115,20 +118,56 @@ class MessageCountTest extends ConnectionFixture {
         assertEquals(0, counts());
     }
 
+    /** Of a large message the announcement can be lost, and then it is under way for ever. */
     @Test
-    void nothingIsToldWhileUcxHasNotTakenAll() {
+    void whatUcxHasNotTakenIsToldOfAsBegun() {
         open();
         port.answer(PENDING);
         send(10);
         port.second();
-        assertTrue(port.second());
-        assertTrue(port.second());
         assertEquals(0, counts());
+        assertTrue(port.second());
+        assertTrue(port.second());
+        assertEquals(1, counts(), "told twice");
+        assertEquals(Tag.ofCount(PEER, 1, false), port.sent.getLast().tag());
         port.completeAll();
         port.poll();
         connection.outbound().completed();
-        port.second();
+        assertFalse(port.second());
+        assertEquals(2, counts());
+        assertEquals(Tag.ofCount(PEER, 1, true), port.sent.getLast().tag());
+    }
+
+    /** A loss of as many as the number of a message can count would look like none. */
+    @Test
+    void isToldInTheMiddleOfManyAsWell() {
+        open();
+        for (int i = 0; i < 1200; i++) {
+            send(1);
+            port.deliver(Tag.CREDIT, 1 + Limits.MESSAGE_CHARGE);
+        }
+        List<Long> told = port.sent.stream().filter(sent -> sent.type() == Tag.COUNT).map(ScriptedPort.Sent::tag).toList();
+        assertEquals(List.of(Tag.ofCount(PEER, 512, false), Tag.ofCount(PEER, 1024, false)), told);
+        assertEquals(512, port.sent.stream().map(ScriptedPort.Sent::type).toList().indexOf(Tag.COUNT));
+    }
+
+    @Test
+    void inTheMiddleOneIsUnderWayAtATime() {
+        open();
+        for (int i = 1; i <= 1030; i++) {
+            if (i == 512) {
+                // The message itself, and then the count.
+                port.answer(ScriptedPort.INLINE, PENDING);
+            }
+            send(1);
+            port.deliver(Tag.CREDIT, 1 + Limits.MESSAGE_CHARGE);
+        }
         assertEquals(1, counts());
+        port.completeAll();
+        port.poll();
+        send(1);
+        assertEquals(2, counts());
+        assertEquals(Tag.ofCount(PEER, 1031, false), port.sent.getLast().tag());
     }
 
     @Test
@@ -168,10 +207,10 @@ class MessageCountTest extends ConnectionFixture {
         send(10);
         port.second();
         assertTrue(port.second());
-        assertEquals(0, counts());
+        assertEquals(Tag.ofCount(PEER, 2, false), port.sent.getLast().tag());
         sending = false;
         port.second();
-        assertEquals(Tag.of(PEER, Tag.COUNT, 2), port.sent.getLast().tag());
+        assertEquals(Tag.ofCount(PEER, 2, true), port.sent.getLast().tag());
     }
 
     @Test
@@ -243,6 +282,67 @@ class MessageCountTest extends ConnectionFixture {
         port.poll();
         assertFailed(ProtocolException.class, PART_MISSING);
         assertNull(read(100));
+    }
+
+    /** What UCX still needs the peer for may take its time. */
+    @Test
+    void nothingIsMissedOfWhatHasOnlyBegun() {
+        open();
+        port.deliver(Tag.DATA, 0, text("a rendezvous"));
+        port.answer(PENDING);
+        assertNull(read(100));
+        port.deliverBegun(1);
+        port.poll();
+        assertNull(failure);
+        assertEquals(0, port.losses());
+        port.completeAll();
+        port.poll();
+        assertEquals("a rendezvous", read(100));
+    }
+
+    /** The announcement is. */
+    @Test
+    void aMessageThatHasOnlyBegunIsMissed() {
+        open();
+        port.lose(1);
+        port.deliverBegun(1);
+        assertFailed(ProtocolException.class, MISSING);
+        assertEquals(1, port.losses());
+    }
+
+    /** UCX has less room to receive into than before. */
+    @Test
+    void whoMissesSomethingTellsThePort() {
+        open();
+        port.lose(1024);
+        port.deliver(Tag.DATA, 0, text("behind"));
+        assertNull(failure, "the number says nothing of so many");
+        count(1025);
+        assertFailed(ProtocolException.class, MISSING);
+        assertEquals(1, port.losses());
+    }
+
+    @Test
+    void anotherViolationIsNoLoss() {
+        open();
+        port.deliver(Tag.CREDIT, 1);
+        assertFailed(ProtocolException.class, "the peer granted 1 bytes, more than its window has");
+        assertEquals(0, port.losses());
+    }
+
+    /** What comes behind a receive that has failed is not counted, and is not the reason. */
+    @ParameterizedTest
+    @ValueSource(ints = {Tag.FIN, Tag.COUNT})
+    void aFailureIsNotTakenForALoss(int end) {
+        open();
+        port.deliver(Tag.DATA, 0, text("in the way"));
+        port.answer(UcsStatus.ERR_IO_ERROR);
+        assertNull(read(100));
+        port.deliver(Tag.DATA, 0, text("behind"));
+        port.deliver(end, end == Tag.FIN ? Tag.FIN_HALF : 2);
+        port.poll();
+        assertFailed(IOException.class, "Connection lost: " + EndpointPort.nameOf(UcsStatus.ERR_IO_ERROR));
+        assertEquals(0, port.losses());
     }
 
     @Test

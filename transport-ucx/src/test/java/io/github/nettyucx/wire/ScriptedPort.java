@@ -64,6 +64,7 @@ final class ScriptedPort implements EndpointPort {
     private int unknown;
     private int statusCalls;
     private boolean failing;
+    private int losses;
     private final boolean lossy;
     private final List<EverySecond> everySecond = new ArrayList<>();
 
@@ -231,6 +232,11 @@ final class ScriptedPort implements EndpointPort {
         everySecond.add(task);
     }
 
+    @Override
+    public void messagesLost() {
+        losses++;
+    }
+
     /** A second goes by. @return whether somebody wants to look again in another one */
     boolean second() {
         everySecond.removeIf(task -> !task.look());
@@ -296,13 +302,24 @@ final class ScriptedPort implements EndpointPort {
         return message;
     }
 
-    /** @param value of DATA: the grant; of FIN: {@link Tag#FIN_HALF} or {@link Tag#FIN_CLOSE} */
+    /** @param value of DATA: the grant; of FIN: {@link Tag#FIN_HALF} or {@link Tag#FIN_CLOSE}; of COUNT: of all, which are whole */
     private long tag(int channelId, int type, int value) {
         return switch (type) {
             case Tag.DATA -> Tag.ofData(channelId, data.merge(channelId, 1, Integer::sum) - 1, value);
             case Tag.FIN -> Tag.ofFin(channelId, data.getOrDefault(channelId, 0), value == Tag.FIN_CLOSE);
+            case Tag.COUNT -> Tag.ofCount(channelId, value, true);
             default -> Tag.of(channelId, type, value);
         };
+    }
+
+    /** A COUNT of messages of which UCX does not have all. */
+    void deliverBegun(int messages) {
+        sinks.get(CHANNEL_ID).onMessage(Tag.ofCount(CHANNEL_ID, messages, false), message(), 0);
+    }
+
+    /** How often a connection has found out that messages have been lost. */
+    int losses() {
+        return losses;
     }
 
     /** So many DATA never arrive. */

@@ -54,6 +54,17 @@ class TagTest {
     }
 
     @Test
+    void countTellsHowMuchThereWasAndWhetherAllOfItIsThere() {
+        for (boolean isWhole : new boolean[] {false, true}) {
+            long tag = Tag.ofCount(7, -3, isWhole);
+            assertEquals(Tag.COUNT, Tag.type(tag));
+            assertEquals(isWhole, Tag.isWhole(tag));
+            assertTrue(Tag.isCount(tag, -3));
+            assertFalse(Tag.isCount(tag, -3 - 1024));
+        }
+    }
+
+    @Test
     void readsTypesThatDoNotExist() {
         assertEquals(15, Tag.type(Tag.of(-1, 15, 0)));
         assertEquals(0, Tag.type(Tag.of(-1, 0, Tag.MAX_VALUE)));

@@ -53,6 +53,23 @@ class PeriodicLooksTest {
         assertEquals(List.of("a", "b"), seen);
     }
 
+    /** It may have next time. */
+    @Test
+    void whoHasNoMemoryIsAskedAgain() {
+        boolean[] full = {true};
+        looks.add(() -> {
+            if (full[0]) {
+                throw new OutOfMemoryError("as the test wants it");
+            }
+            seen.add("a");
+            return false;
+        }, 0);
+        looks.run(SECOND);
+        full[0] = false;
+        looks.run(2 * SECOND);
+        assertEquals(List.of("a"), seen);
+    }
+
     @Test
     void whoThrowsIsNotAskedAgainAndTheOthersAre() {
         looks.add(() -> {
