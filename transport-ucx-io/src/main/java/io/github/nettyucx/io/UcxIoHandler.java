@@ -73,15 +73,23 @@ public final class UcxIoHandler implements IoHandler {
         @Override
         public boolean addLast(Runnable task) {
             boolean before = added;
+            int others = size();
             try {
                 executor.execute(task);
-            } catch (RejectedExecutionException e) {
+            } catch (RuntimeException e) {
+                // Where there is no room the application's handler for rejected tasks is asked, and throws what it likes.
                 return false;
             }
             if (!before) {
                 added = false;
             }
-            return true;
+            // Or it drops the task, and says nothing. Only this thread takes tasks out.
+            return size() < 0 || size() > others;
+        }
+
+        /** Of the queue, or -1 if nobody knows. */
+        private int size() {
+            return executor instanceof SingleThreadEventExecutor loop ? loop.pendingTasks() : -1;
         }
 
         @Override

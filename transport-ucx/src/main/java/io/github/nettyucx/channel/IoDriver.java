@@ -318,6 +318,8 @@ public final class IoDriver {
                 pending = true;
                 return false;
             }
+            // There is no task, also not the one that is the loop's turn: who rejects tasks can have dropped it.
+            isAmongTasks = false;
             long timeout = deadline == -1 ? -1 : Math.max(0, tasks.delayNanos());
             if (port.arm()) {
                 busySinceNanos = 0;

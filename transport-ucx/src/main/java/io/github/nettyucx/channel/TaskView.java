@@ -15,7 +15,7 @@ public interface TaskView {
     /**
      * Adds a task behind all others. Asked only where tasks remain.
      *
-     * @return whether it will be run; not if the loop has ended, or has no room
+     * @return whether it will be run, as far as is known; not if the loop has ended, or has no room
      */
     default boolean addLast(Runnable task) {
         return false;

@@ -14,7 +14,6 @@ import io.netty.util.internal.PlatformDependent;
 import java.util.Iterator;
 import java.util.Queue;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -30,6 +29,7 @@ public class UcxEventLoop extends SingleThreadEventLoop {
     private static final long MIN_LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final IoDriver driver;
+    private final Queue<Runnable> queue;
     private volatile long lingerNanos = MIN_LINGER_NANOS;
     /** Ends all waits for peers when the time is over; {@code null} until there is one. */
     private Future<?> lingerEnd;
@@ -42,18 +42,13 @@ public class UcxEventLoop extends SingleThreadEventLoop {
             return hasTasks();
         }
 
-        /** Not when the loop is ending: it closes its channels, and for its end it must have run no tasks for a time. */
+        /**
+         * Not when the loop is ending: it closes its channels, and for its end it must have run no tasks for a time. Where
+         * there is no room, the handler for rejected tasks is not asked: it is the application's, and the task is not.
+         */
         @Override
         public boolean addLast(Runnable task) {
-            if (isShuttingDown()) {
-                return false;
-            }
-            try {
-                execute(task);
-                return true;
-            } catch (RejectedExecutionException e) {
-                return false;
-            }
+            return !isShuttingDown() && queue.offer(task);
         }
 
         @Override
@@ -85,8 +80,15 @@ public class UcxEventLoop extends SingleThreadEventLoop {
                            RejectedExecutionHandler rejectedExecutionHandler,
                            EventLoopTaskQueueFactory taskQueueFactory,
                            EventLoopTaskQueueFactory tailTaskQueueFactory) {
-        super(parent, executor, false, newTaskQueue(taskQueueFactory), newTaskQueue(tailTaskQueueFactory),
-                rejectedExecutionHandler);
+        this(parent, executor, waitStrategy, rejectedExecutionHandler, newTaskQueue(taskQueueFactory),
+                newTaskQueue(tailTaskQueueFactory));
+    }
+
+    private UcxEventLoop(EventLoopGroup parent, Executor executor, UcxWaitStrategy waitStrategy,
+                         RejectedExecutionHandler rejectedExecutionHandler, Queue<Runnable> queue,
+                         Queue<Runnable> tailQueue) {
+        super(parent, executor, false, queue, tailQueue, rejectedExecutionHandler);
+        this.queue = queue;
         driver = new IoDriver(waitStrategy);
     }
 
@@ -166,8 +168,8 @@ public class UcxEventLoop extends SingleThreadEventLoop {
 
     private void turns() {
         for (;;) {
-            driver.run(tasks);
             try {
+                driver.run(tasks);
                 if (driver.isPending()) {
                     runAllTasks(TASK_BUDGET_NANOS);
                 }

@@ -398,8 +398,8 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
         try {
             // Before what Netty has to tell in a later turn.
             eventLoop().execute(pipeline()::fireChannelInactive);
-        } catch (RejectedExecutionException e) {
-            // The loop ends, and tells it, see tellEnd.
+        } catch (RuntimeException e) {
+            // The loop ends, and tells it, see tellEnd. Or it has no room, and whoever rejects its tasks throws what he likes.
         }
     }
 
