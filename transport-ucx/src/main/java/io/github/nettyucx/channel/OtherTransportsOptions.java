@@ -67,12 +67,9 @@ final class OtherTransportsOptions {
 
     /** @return whether the option is one of those */
     static boolean setOnServer(SocketOptions options, ChannelOption<?> option, Object value) {
-        if (isReusePort(option) && value instanceof Boolean on) {
-            options.set(SocketSetting.REUSE_PORT, on);
-            return true;
-        }
         // Many servers are given what their connections are to have.
-        return OF_CONNECTIONS.containsKey(shortName(option)) || hasNoEffect(option);
+        return setReusePort(options, option, value) || OF_CONNECTIONS.containsKey(shortName(option))
+                || hasNoEffect(option);
     }
 
     /**
@@ -85,7 +82,7 @@ final class OtherTransportsOptions {
             known.set(options, option, number);
             return true;
         }
-        return isReusePort(option) || hasNoEffect(option);
+        return setReusePort(options, option, value) || hasNoEffect(option);
     }
 
     /** What a connection has of those that {@link #setOnConnection} knows; {@code null} of what has no effect. */
@@ -94,7 +91,15 @@ final class OtherTransportsOptions {
         if (known != null) {
             return known.get(options);
         }
-        return isReusePort(option) ? false : null;
+        return isReusePort(option) ? options.get(SocketSetting.REUSE_PORT, 0) != 0 : null;
+    }
+
+    private static boolean setReusePort(SocketOptions options, ChannelOption<?> option, Object value) {
+        if (isReusePort(option) && value instanceof Boolean on) {
+            options.set(SocketSetting.REUSE_PORT, on);
+            return true;
+        }
+        return false;
     }
 
     /** Of datagrams too. @return whether the option is known to mean nothing here, which is told once */

@@ -9,6 +9,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.socket.nio.NioChannelOption;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import java.net.BindException;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.StandardSocketOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -240,6 +242,21 @@ class SocketOptionTest {
             return found;
         });
         Peers.await(two.close());
+    }
+
+    /** As with NIO: a client may come from the port that a server of its process listens at. */
+    @Test
+    void aClientSharesAPortIfItSaysSo() throws Exception {
+        UcxServerSocketChannel shared = peers.listen(peers.server(Inbox::new).option(UcxChannelOption.SO_REUSEPORT, true));
+        UcxServerSocketChannel server = listen();
+        UcxSocketChannel client = (UcxSocketChannel) Peers.await(peers.client(new Inbox())
+                .option(ChannelOption.SO_REUSEADDR, false)
+                .option(NioChannelOption.of(StandardSocketOptions.SO_REUSEPORT), true)
+                .connect(server.localAddress(), shared.localAddress())).channel();
+        assertEquals(shared.localAddress(), client.localAddress());
+        assertEquals(true, client.config().getOption(NioChannelOption.of(StandardSocketOptions.SO_REUSEPORT)));
+        assertEquals(1, kernels(client, SocketSetting.REUSE_PORT));
+        Peers.await(client.close());
     }
 
     private Channel bind(int port, AtomicInteger served) throws InterruptedException {
