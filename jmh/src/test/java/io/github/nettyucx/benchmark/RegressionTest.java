@@ -40,7 +40,7 @@ class RegressionTest {
     /** What misses its bound is measured again, so many times at most: what disturbs a machine may be over then. */
     private static final int CHANCES = 3;
     /** After that what could not be measured is left out, and gets no other chance: a bad hour is not waited for. */
-    private static final long MOST_SECONDS_DISTURBED = 300;
+    private static final long MOST_SECONDS_DISTURBED = 150;
     private static final int CONNECTS_AT_A_TIME = 16;
     private static final double MOST_OF_OTHERS = 0.4;
     private static final long MOST_WAITED_SECONDS = 60;
