@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.FixedRecvByteBufAllocator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -87,10 +88,12 @@ class HostilePeerTest {
     /** One of them says it all. */
     @Test
     void acknowledgementsDoNotHeapUpForAPeerThatReadsNone() throws Exception {
-        int pads = 20_000;
+        int pads = 100_000;
         long pad = Ring.MAX_CAPACITY / 2;
         try (var nodes = new TestTransport.Nodes(TestTransport.NIO)) {
-            Node one = nodes.start(1, builder -> builder.option(ChannelOption.SO_SNDBUF, 4096));
+            // Each word is read by itself, and each time there is something to acknowledge.
+            Node one = nodes.start(1, builder -> builder.option(ChannelOption.SO_SNDBUF, 4096)
+                    .option(ChannelOption.RCVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(Frame.HEADER).maxMessagesPerRead(1)));
             try (var two = new Raw(one, 2)) {
                 two.read(Frame.HELLO);
                 MessagesTest.await("it is known", () -> !one.peer(2).connections().isEmpty());
