@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.github.nettyucx.worker.NativeBuffers;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelPromise;
@@ -10,6 +13,7 @@ import io.netty.channel.socket.ChannelOutputShutdownException;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.IllegalReferenceCountException;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.internal.StringUtil;
 
 import java.util.List;
@@ -62,15 +66,34 @@ abstract class AbstractUcxStreamChannel extends AbstractUcxChannel implements So
             if (halfClose.isOutputEnding()) {
                 throw new ChannelOutputShutdownException("Channel output shutdown");
             }
-            if (message instanceof ByteBuf buffer && buffer.refCnt() == 0) {
-                // Its own write fails, and not the flush, which would end the output.
-                throw new IllegalReferenceCountException(0);
+            if (message instanceof ByteBuf buffer) {
+                if (buffer.refCnt() == 0) {
+                    // Its own write fails, and not the flush, which would end the output.
+                    throw new IllegalReferenceCountException(0);
+                }
+                return buffer.isDirect() || buffer.hasMemoryAddress() ? buffer : directCopy(buffer);
             }
-            // Heap buffers as well: they are copied when they are sent, not when they are written.
             return message;
         }
         throw new UnsupportedOperationException(
                 "unsupported message type: " + StringUtil.simpleClassName(message) + EXPECTED_TYPES);
+    }
+
+    /**
+     * Of a buffer on the heap, now and not when it is sent, as Netty's own transports do it: there are applications that wrap an
+     * array of theirs, and use the array again when {@code write} has returned.
+     */
+    private ByteBuf directCopy(ByteBuf heap) {
+        int length = heap.readableBytes();
+        ByteBuf copy = length == 0 ? Unpooled.EMPTY_BUFFER : newDirectBuffer(length).writeBytes(heap, heap.readerIndex(), length);
+        ReferenceCountUtil.safeRelease(heap);
+        return copy;
+    }
+
+    /** An allocator without a pool has each one asked of the system: Netty keeps some for each thread. */
+    private ByteBuf newDirectBuffer(int length) {
+        ByteBuf ofThread = alloc().isDirectBufferPooled() ? null : ByteBufUtil.threadLocalDirectBuffer();
+        return ofThread == null ? NativeBuffers.allocate(alloc(), length) : ofThread;
     }
 
     // ------------------------------------------------------------------------------------------- half-close

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.BlockingQueue;
@@ -111,6 +112,33 @@ class WriteTest {
             component.skipBytes(i * part / (parts - 1));
         }
         Peers.await(client.writeAndFlush(composite));
+        reader.received().get(SECONDS, TimeUnit.SECONDS);
+        Peers.await(client.close());
+        reader.ended().get(SECONDS, TimeUnit.SECONDS);
+    }
+
+    /** As with Netty's own transports: an application may use its array again when {@code write} has returned. */
+    @OnEachLane
+    void anArrayThatIsUsedAgainIsSentAsItWasWritten() throws Exception {
+        int writes = 20;
+        int length = 10 * KIB;
+        StreamReader reader = reader((long) writes * length);
+        // With a window that is full soon.
+        Channel server = peers.listen(peers.server(() -> reader).childOption(ChannelOption.SO_RCVBUF, WINDOW));
+        Channel client = peers.connect(server, new Inbox());
+        SeededBytes stream = new SeededBytes(SEED);
+        Peers.await(client.eventLoop().submit(() -> {
+            byte[] array = new byte[length];
+            CompositeByteBuf composite = Unpooled.compositeBuffer();
+            for (int i = 0; i < writes; i++) {
+                System.arraycopy(stream.at((long) i * length, length), 0, array, 0, length);
+                ByteBuf wrapped = Unpooled.wrappedBuffer(array);
+                client.write(i < writes - 1 ? wrapped : composite.addComponent(true, wrapped));
+                client.write(Unpooled.wrappedBuffer(array, 0, 0));
+            }
+            Arrays.fill(array, (byte) 0);
+            client.flush();
+        }));
         reader.received().get(SECONDS, TimeUnit.SECONDS);
         Peers.await(client.close());
         reader.ended().get(SECONDS, TimeUnit.SECONDS);
