@@ -123,12 +123,12 @@ final class ClientOpening extends Opening {
 
     /** @throws IOException if the connect has failed at once */
     void start() throws IOException {
-        begunNanos = System.nanoTime();
         if (mode == UcxConnectMode.UCX
                 || mode == UcxConnectMode.ANNOUNCED && Neighbours.mayBeAsked(remote, ConfiguredDefaults.NETWORKS)) {
             // The first time that takes long. A server that waits for a client's first bytes does not wait for that.
             LoopLanes.supply(channel.config().laneSet());
         }
+        begunNanos = System.nanoTime();
         boolean connected = socket.connect(remote);
         watch();
         int millis = channel.config().getConnectTimeoutMillis();

@@ -39,7 +39,8 @@ final class DatagramOutput {
             " (expected: DatagramPacket, AddressedEnvelope<ByteBuf, InetSocketAddress>, ByteBuf)";
 
     private State state = State.OPEN;
-    /** So much of the message that comes next has been sent: it is several datagrams, and there was no room for all. */
+    /** The message of which a part has been sent, and how much: it is several datagrams, and there was no room for all. */
+    private Object begun;
     private int sent;
 
     // ------------------------------------------------------------------------------------------- what can be written
@@ -90,11 +91,6 @@ final class DatagramOutput {
         state = State.OPEN;
     }
 
-    /** What is flushed is failed by somebody else. */
-    void forgetBegun() {
-        sent = 0;
-    }
-
     /**
      * Sends the flushed messages.
      *
@@ -139,6 +135,11 @@ final class DatagramOutput {
             failed(in, new NotYetConnectedException());
             return;
         }
+        if (begun != message) {
+            // Netty can have failed the one before.
+            begun = null;
+            sent = 0;
+        }
         int left = content.readableBytes() - sent;
         int length = segment == 0 ? left : Math.min(segment, left);
         int result;
@@ -154,16 +155,17 @@ final class DatagramOutput {
         } else if (result < 0) {
             failed(in, exception("sendto", -result));
         } else if (length < left) {
+            begun = message;
             sent += length;
         } else {
-            sent = 0;
+            begun = null;
             in.remove();
         }
     }
 
     /** What is left of it is not sent. */
     private void failed(ChannelOutboundBuffer in, Exception cause) {
-        sent = 0;
+        begun = null;
         in.remove(cause);
     }
 

@@ -76,8 +76,8 @@ public final class UcxChannelOption {
             ChannelOption.valueOf(UcxChannelOption.class, "TRANSLATED_ADDRESSES");
 
     /**
-     * As Netty's {@code EpollChannelOption.SO_REUSEPORT}: several of them may be bound to one port. Of a server or a
-     * datagram channel.
+     * As Netty's {@code EpollChannelOption.SO_REUSEPORT}: several of them may be bound to one port. Of a server, a datagram
+     * channel, or a client that is bound.
      */
     public static final ChannelOption<Boolean> SO_REUSEPORT =
             ChannelOption.valueOf(UcxChannelOption.class, "SO_REUSEPORT");

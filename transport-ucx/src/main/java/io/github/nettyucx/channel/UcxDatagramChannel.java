@@ -428,7 +428,6 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
                 doBind(ANY);
             } catch (IOException e) {
                 // There may be descriptors, or ports, for the packets that come later.
-                output.forgetBegun();
                 if (!ChannelOutput.failFlushed(in, e)) {
                     eventLoop().execute(((DatagramUnsafe) unsafe())::flushNow);
                 }

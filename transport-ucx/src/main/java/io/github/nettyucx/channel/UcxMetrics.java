@@ -88,7 +88,10 @@ public final class UcxMetrics {
 
     // ------------------------------------------------------------------------------------------- loops
 
-    /** Calls of {@code ucp_worker_progress}: one for each UCX worker in each turn of its loop, at least. */
+    /**
+     * Calls of {@code ucp_worker_progress}: one or more for each UCX worker in each turn of its loop, but for turns in which
+     * messages wait to be taken before a failure is told.
+     */
     public long progressCalls() {
         return sum.worker.get(WorkerCounter.PROGRESS_CALLS);
     }
@@ -100,7 +103,7 @@ public final class UcxMetrics {
 
     /**
      * How often a loop has gone to sleep: there was nothing to do, or UCX has for long had something to do that comes to
-     * nothing, and the loop sleeps for some milliseconds.
+     * nothing, and the loop sleeps for 50 µs to 1 ms at a time.
      */
     public long parks() {
         return sum.waits.get(Wait.PARKS);

@@ -140,19 +140,25 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
         writes = unsafe().outboundBuffer();
         if (accepted && state == ChannelState.UNCONNECTED) {
             try {
-                loop = loopLanes();
-                connecting.accepted(loop);
-            } catch (IOException e) {
-                // The client has gone, perhaps. A failed registration would be logged with a stack trace, for each client
-                // that somebody chooses to send.
-                logger.debug("Failed to accept a connection from {}", remote, e);
-                connecting.acceptedInVain(remote, e);
+                beginAccepted();
             } catch (Throwable t) {
                 connecting.giveUp();
                 // A channel whose registration fails is closed, but never deregistered.
                 super.doDeregister();
                 throw t;
             }
+        }
+    }
+
+    private void beginAccepted() {
+        try {
+            loop = loopLanes();
+            connecting.accepted(loop);
+        } catch (IOException e) {
+            // The client has gone, perhaps. A failed registration would be logged with a stack trace, for each client that
+            // somebody chooses to send.
+            logger.debug("Failed to accept a connection from {}", remote, e);
+            connecting.acceptedInVain(remote, e);
         }
     }
 

@@ -26,17 +26,22 @@ final class RegionCopy {
      * @return whether that was anything
      */
     boolean fill(FileRegion next, int limit) throws IOException {
-        buffer = pool.acquire();
+        SendBuffer filling = pool.acquire();
+        buffer = filling;
         region = next;
+        // A region of the application's may close the channel, which discards what there is, and write on. It must not write
+        // into a buffer that others can have by then.
+        filling.retain();
         int length = 0;
         try {
-            length = buffer.append(next, limit);
+            length = filling.append(next, limit);
         } finally {
-            if (length == 0) {
+            if (length == 0 && buffer == filling) {
                 discard();
             }
+            filling.release();
         }
-        return length > 0;
+        return buffer == filling;
     }
 
     boolean isEmpty() {

@@ -130,6 +130,11 @@ public final class Outbound {
      */
     public boolean send(long address, int length, ReferenceCounted owner, int flushed, int grant) {
         assert length > 0 && length <= room() : length;
+        // Before this one: what UCX has been given must not be forgotten for want of memory.
+        countIfDue();
+        if (state == State.FAILED) {
+            return false;
+        }
         credit -= length + Limits.MESSAGE_CHARGE;
         moved += length;
         long request = port.send(address, length, Tag.ofData(peerChannelId, sent++, grant));
@@ -138,7 +143,7 @@ public final class Outbound {
             fail((int) request);
             return false;
         }
-        countPosted();
+        posted++;
         if (request == OK && (inFlight == 0 || flushed == 0)) {
             return false;
         }
@@ -264,11 +269,11 @@ public final class Outbound {
 
     /** A message about memory has been sent elsewhere. */
     void postedAboutMemory() {
-        countPosted();
+        posted++;
+        countIfDue();
     }
 
-    private void countPosted() {
-        posted++;
+    private void countIfDue() {
         if (counts && posted - told >= COUNT_EVERY && canSendCount()) {
             sendCount(false);
         }

@@ -44,6 +44,14 @@ public enum LinkKind {
     }
 
     /**
+     * Whether UCX, when it arms a worker, has read all that its descriptor tells of, so that what is told from then on is new.
+     * Over shared memory it reads the socket by which peers signal until that is empty. Of the others nobody has looked.
+     */
+    boolean armsWhenSilent() {
+        return this == SHM;
+    }
+
+    /**
      * Whether a send takes a place in a queue of the receiver's before UCX knows that it can write there. Behind a place that
      * stays empty the receiver finds nothing.
      */

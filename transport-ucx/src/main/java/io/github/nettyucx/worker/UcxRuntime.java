@@ -120,6 +120,10 @@ public final class UcxRuntime {
             }
         } catch (IOException e) {
             tellUnfiltered(e);
+        } catch (Throwable e) {
+            // Such as for want of memory: nobody else knows of the worker.
+            worker.close();
+            throw e;
         }
         return worker;
     }

@@ -103,10 +103,13 @@ final class WatchedSockets {
         }
     }
 
-    /** What the worker's descriptor says ends a sleep. */
+    /**
+     * What the worker's descriptor says ends a sleep. One sleep, if the worker is armed only when nothing is left there to say:
+     * a loop that waits for a peer's room cannot arm its workers, and each of its naps would be ended by what was said before.
+     */
     void watch(Worker worker) throws IOException {
         int fd = worker.eventFd();
-        epoll.add(fd, Epoll.IN, WORKER | fd);
+        epoll.add(fd, worker.armsWhenSilent() ? Epoll.IN | Epoll.EDGE : Epoll.IN, WORKER | fd);
         workers.put(fd, worker);
     }
 

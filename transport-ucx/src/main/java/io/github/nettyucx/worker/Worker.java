@@ -76,6 +76,7 @@ public final class Worker implements WorkerPort {
     /** Of {@link HoledQueues}. */
     private int holesSeen = HoledQueues.found();
     private final boolean staysArmed;
+    private final boolean armsWhenSilent;
     private final boolean looksAgain;
     private final boolean outlivesResets;
     /**
@@ -101,6 +102,7 @@ public final class Worker implements WorkerPort {
         sharesQueues = kind.sharesQueues();
         losesMessages = kind.losesMessages();
         staysArmed = kind.staysArmed();
+        armsWhenSilent = kind.armsWhenSilent();
         looksAgain = kind.looksAgain();
         outlivesResets = kind.outlivesResets();
         this.ucp = ucp;
@@ -168,6 +170,11 @@ public final class Worker implements WorkerPort {
 
     boolean losesMessages() {
         return losesMessages;
+    }
+
+    /** See {@link LinkKind#armsWhenSilent}. */
+    boolean armsWhenSilent() {
+        return armsWhenSilent;
     }
 
     /** An operation of a link has failed. Whether the peer's worker still receives anything is not known. */

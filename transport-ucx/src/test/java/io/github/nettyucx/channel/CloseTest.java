@@ -339,7 +339,7 @@ class CloseTest {
         Channel server = listenForRendezvous();
         for (int round = 0; round < 3; round++) {
             Channel client = peers.connect(server, new Inbox());
-            ByteBuf released = bytes(100);
+            ByteBuf released = direct(100);
             List<ChannelFuture> writes = new ArrayList<>();
             Peers.await(client.eventLoop().submit(() -> {
                 writes.add(client.write(direct(RENDEZVOUS)));
@@ -354,7 +354,7 @@ class CloseTest {
         Peers.await(peers.connect(server, new Inbox()).close());
     }
 
-    /** Netty's others copy heap buffers when they are written, and so they find it then. */
+    /** Heap buffers are copied when they are written, and so that finds it then. */
     @OnEachLane
     void aBufferThatIsReleasedWhenItIsWrittenFailsItsOwnWriteOnly() throws Exception {
         Inbox inbox = new Inbox();

@@ -2,6 +2,7 @@
 package io.github.nettyucx.channel;
 
 import io.github.nettyucx.socket.Announcement;
+import io.github.nettyucx.worker.UcxRuntime;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -31,10 +32,13 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -47,6 +51,7 @@ class ConnectModeTest {
     private static final int LATER_THAN_AN_ANSWER_MILLIS = 3500;
     /** A server waits 200 ms for a client that may be one of this transport. */
     private static final int LATE_MILLIS = 500;
+    private static final int LOADING_MILLIS = 3000;
     private static final int MILLIS = (int) TimeUnit.SECONDS.toMillis(15);
 
     private final Inbox inbox = new Inbox();
@@ -334,6 +339,27 @@ class ConnectModeTest {
     }
 
     /** It has said who it is; that the rest takes it longer than an answer may is no reason to take it for another. */
+    /** To load UCX takes its time, when a process first connects. The server does not wait for that. */
+    @Test
+    void theTimeToConnectInBeginsWithTheConnect() throws Exception {
+        UcxServerSocketChannel server = peers.listen(Inbox::new);
+        var held = new CountDownLatch(1);
+        Thread loading = Thread.ofPlatform().start(() -> {
+            synchronized (UcxRuntime.class) {
+                held.countDown();
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(LOADING_MILLIS));
+            }
+        });
+        held.await();
+        UcxSocketChannel client = (UcxSocketChannel) Peers.await(peers.client(inbox)
+                .option(UcxChannelOption.CONNECT_MODE, UcxConnectMode.ANNOUNCED)
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, LOADING_MILLIS * 2 / 3)
+                .connect(server.localAddress())).channel();
+        assertNotEquals("socket", client.lane());
+        loading.join();
+        Peers.await(client.close());
+    }
+
     @Test
     void aServerThatHasAnsweredAsOursIsNotTakenForAnOrdinaryOne() throws Exception {
         UcxServerSocketChannel real = peers.listen(

@@ -238,6 +238,21 @@ class DatagramOutputTest {
         assertEquals(List.of("aa to 7", "dd to 7", "ee to 7"), port.sent);
     }
 
+    /** As Netty does where a socket has lost its port. */
+    @Test
+    void whoeverFailsAPacketThatHasBegunTheNextOneIsWhole() {
+        write(segmented("aabbcc", 2));
+        port.answers.addAll(List.of(0, -Errno.EAGAIN));
+        assertSame(Written.WAITING, flush(false, ALL));
+        buffer.remove(new NotYetConnectedException());
+        output.roomHasCome();
+        ChannelPromise next = write(packet("whole"));
+        ChannelPromise shorter = write(packet("d"));
+        assertSame(Written.DRAINED, flush(false, ALL));
+        assertEquals(List.of("aa to 7", "whole to 7", "d to 7"), port.sent);
+        assertTrue(next.isSuccess() && shorter.isSuccess());
+    }
+
     @Test
     void eachSegmentCountsAsADatagram() {
         ChannelPromise promise = write(segmented("abc", 1));

@@ -30,6 +30,7 @@ final class RegisteredMain {
 
     private static final int PIECE = 200_000;
     private static final int PIECES = 40;
+    private static final int PART = PIECE / 4;
 
     private RegisteredMain() {
     }
@@ -107,7 +108,11 @@ final class RegisteredMain {
             });
             UcxSocketChannel client = peers.connect(server, new ChannelInboundHandlerAdapter());
             for (int i = 0; i < PIECES; i++) {
-                Peers.await(client.writeAndFlush(filled(i)));
+                // Each part by way of a send buffer.
+                for (int left = PIECE; left > 0; left -= PART) {
+                    client.write(filled(i, PART));
+                }
+                Peers.await(client.writeAndFlush(Unpooled.EMPTY_BUFFER));
             }
             Eventually.await(60_000, () -> received + " bytes have come of " + (long) PIECES * PIECE,
                     () -> received.get() >= (long) PIECES * PIECE);
@@ -133,8 +138,8 @@ final class RegisteredMain {
         checkNothingLeft("after a late release");
     }
 
-    private static ByteBuf filled(int number) {
-        byte[] bytes = new byte[PIECE];
+    private static ByteBuf filled(int number, int length) {
+        byte[] bytes = new byte[length];
         Arrays.fill(bytes, (byte) number);
         return Unpooled.wrappedBuffer(bytes);
     }
@@ -152,7 +157,7 @@ final class RegisteredMain {
                 UcxSocketChannel client = peers.connect(server, deaf);
                 client.config().setSoLinger(0);
                 for (int i = 0; i < PIECES; i++) {
-                    client.write(filled(i));
+                    client.write(filled(i, PIECE));
                 }
                 client.flush();
                 if (reset) {

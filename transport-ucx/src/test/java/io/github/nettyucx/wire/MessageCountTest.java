@@ -67,8 +67,12 @@ class MessageCountTest extends ConnectionFixture {
         port.deliver(Tag.COUNT, messages);
     }
 
+    private List<Long> told() {
+        return port.sent.stream().filter(sent -> sent.type() == Tag.COUNT).map(ScriptedPort.Sent::tag).toList();
+    }
+
     private int counts() {
-        return (int) port.sent.stream().filter(sent -> sent.type() == Tag.COUNT).count();
+        return told().size();
     }
 
     @AfterEach
@@ -146,28 +150,41 @@ class MessageCountTest extends ConnectionFixture {
             send(1);
             port.deliver(Tag.CREDIT, 1 + Limits.MESSAGE_CHARGE);
         }
-        List<Long> told = port.sent.stream().filter(sent -> sent.type() == Tag.COUNT).map(ScriptedPort.Sent::tag).toList();
-        assertEquals(List.of(Tag.ofCount(PEER, 512, false), Tag.ofCount(PEER, 1024, false)), told);
+        assertEquals(List.of(Tag.ofCount(PEER, 512, false), Tag.ofCount(PEER, 1024, false)), told());
         assertEquals(512, port.sent.stream().map(ScriptedPort.Sent::type).toList().indexOf(Tag.COUNT));
     }
 
     @Test
     void inTheMiddleOneIsUnderWayAtATime() {
         open();
-        for (int i = 1; i <= 1030; i++) {
+        for (int i = 0; i < 1030; i++) {
             if (i == 512) {
-                // The message itself, and then the count.
-                port.answer(ScriptedPort.INLINE, PENDING);
+                // The count, before the message.
+                port.answer(PENDING);
             }
             send(1);
             port.deliver(Tag.CREDIT, 1 + Limits.MESSAGE_CHARGE);
         }
-        assertEquals(1, counts());
+        assertEquals(List.of(Tag.ofCount(PEER, 512, false)), told());
         port.completeAll();
         port.poll();
         send(1);
-        assertEquals(2, counts());
-        assertEquals(Tag.ofCount(PEER, 1031, false), port.sent.getLast().tag());
+        assertEquals(List.of(Tag.ofCount(PEER, 512, false), Tag.ofCount(PEER, 1030, false)), told());
+    }
+
+    /** Nothing follows it. */
+    @Test
+    void aCountInTheMiddleThatCannotBeSentEndsTheConnection() {
+        open();
+        for (int i = 0; i < 512; i++) {
+            send(1);
+            port.deliver(Tag.CREDIT, 1 + Limits.MESSAGE_CHARGE);
+        }
+        port.answer(UcsStatus.ERR_IO_ERROR);
+        send(1);
+        assertEquals(Tag.COUNT, port.sent.getLast().type());
+        port.poll();
+        assertFailed(IOException.class, "Connection lost: " + EndpointPort.nameOf(UcsStatus.ERR_IO_ERROR));
     }
 
     @Test

@@ -10,6 +10,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A worker is not armed again for nothing, and all the same tells of each event. One thread drives both sides. */
@@ -107,6 +108,69 @@ class ArmingTest {
                 awaitAll();
             }
         });
+    }
+
+    /** What waits for room in a peer's queue keeps the workers from being armed. */
+    @OnEachLane(lanes = Lane.SHM)
+    void napsLastThoughAPeerHasSignalledThatHasStoppedSince() throws Exception {
+        run(() -> {
+            arm();
+            send();
+            pair.until(() -> taken == sent, "the message does not come");
+            fill();
+            assertNapsLast();
+        });
+    }
+
+    @OnEachLane(lanes = Lane.SHM)
+    void napsLastThoughAnotherPeerHasSignalled() throws Exception {
+        run(() -> {
+            try (EnginePair others = new EnginePair(1)) {
+                Worker second = pair.here.worker(Lane.current().kind(), true, "another");
+                Worker other = others.workerThere();
+                var living = new EnginePair.Both(second.connect(other.address()), other.connect(second.address()));
+                living.here().register(ID, (tag, message, length) -> {
+                    EnginePair.discard(living.here(), message);
+                    taken++;
+                });
+                Runnable turn = () -> {
+                    others.there.poll();
+                    pair.here.poll();
+                };
+                // The first message connects, the second comes to a worker that is armed.
+                for (int i = 0; i < 2; i++) {
+                    arm();
+                    if (i == 1) {
+                        fill();
+                    }
+                    sent++;
+                    others.send(living.there(), LENGTH, ID);
+                    EnginePair.until(() -> taken == sent && !others.isSending(), turn, "the message does not come");
+                }
+                assertNapsLast();
+                living.close();
+            }
+        });
+    }
+
+    /** The other side does not look. */
+    private void fill() {
+        for (int i = 0; !pair.isSending(); i++) {
+            assertTrue(i < ROUNDS, "there is always room");
+            pair.send(link.here(), LENGTH, ID);
+        }
+    }
+
+    private void assertNapsLast() throws IOException {
+        int early = 0;
+        for (int i = 0; i < TIMES; i++) {
+            assertFalse(pair.here.arm(), "nothing waits for room");
+            long start = System.nanoTime();
+            pair.here.await(SHORT_NANOS);
+            early += System.nanoTime() - start < SHORT_NANOS ? 1 : 0;
+            pair.here.poll();
+        }
+        assertTrue(early <= EARLY, early + " of " + TIMES + " naps ended early, and nothing came");
     }
 
     /** UCX does not look once more by itself, and an RDMA device may tell only of what comes when it is armed already. */

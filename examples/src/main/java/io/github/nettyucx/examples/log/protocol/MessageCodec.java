@@ -160,7 +160,7 @@ public final class MessageCodec extends MessageToMessageCodec<ByteBuf, Message> 
             case 26 -> new PartlyProduced(in.readInt(), in.readLong(), in.readInt());
             case 27 -> new Denied(in.readInt(), constant(ErrorCode.values(), in), readText(in));
             default -> throw new CorruptedFrameException("a message is of kind " + kind
-                    + " (expected: 1 to 26): it is not the log's protocol, or another version");
+                    + " (expected: 1 to 27): it is not the log's protocol, or another version");
         };
     }
 
