@@ -102,8 +102,11 @@ public final class ChildProcess implements AutoCloseable {
         }
     }
 
-    /** Memory and transport settings of this JVM, but no agents: a debugger's port, say, can be had only once. */
-    private static List<String> inheritedOptions() {
+    /**
+     * What this JVM hands on: its settings of memory and of the transport, but no agents: a debugger's port, say, can be had only
+     * once.
+     */
+    public static List<String> inheritedOptions() {
         return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(option -> option.startsWith("-Xm") || option.startsWith("-Xs") || option.startsWith("-XX:")
                         || option.startsWith("-Dio.netty.") || option.startsWith("-Dio.github.nettyucx."))

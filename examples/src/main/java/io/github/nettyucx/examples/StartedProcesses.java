@@ -3,7 +3,9 @@ package io.github.nettyucx.examples;
 
 import java.io.IOException;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 
 /** Processes that this one has started. When it ends in an orderly way, as it does by SIGTERM, they are ended as well. */
 public final class StartedProcesses {
@@ -11,11 +13,19 @@ public final class StartedProcesses {
     private static final Set<Process> RUNNING = new HashSet<>();
     private static boolean ending;
 
+    /** How long one that has been told to end may take to be gone, in milliseconds. */
+    private static final long GONE_MILLIS = 2_000;
+
     static {
         Runtime.getRuntime().addShutdownHook(new Thread(StartedProcesses::endAll, "stop-children"));
     }
 
     private StartedProcesses() {
+    }
+
+    /** Has the hook be there that ends them, which it could not be any more when this process is about to end. */
+    static void prepare() {
+        // The class has it.
     }
 
     /**
@@ -39,10 +49,22 @@ public final class StartedProcesses {
         }
     }
 
-    private static void endAll() {
+    private static List<Process> endAll() {
         synchronized (RUNNING) {
             ending = true;
             RUNNING.forEach(Process::destroy);
+            return List.copyOf(RUNNING);
+        }
+    }
+
+    /** For other hooks, which delete what the processes have written: ends them, and waits a little until they are gone. */
+    static void endAllAndWait() {
+        try {
+            for (var process : endAll()) {
+                process.waitFor(GONE_MILLIS, TimeUnit.MILLISECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 }

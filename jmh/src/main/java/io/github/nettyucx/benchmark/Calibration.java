@@ -55,10 +55,26 @@ final class Calibration {
             nanos = trial.run(operations);
             spent += nanos;
         }
-        // On a processor that the compiler has to share it would be the compiler that is measured.
+        return fittingOnceCompiled(seconds, compilers, trial, operations, spent, Long.MAX_VALUE);
+    }
+
+    /**
+     * How many operations fit into the time of a measurement. On a processor that the compiler has to share it would be the
+     * compiler that is measured.
+     *
+     * @param operations of one trial
+     * @param spent with trials so far, in nanoseconds
+     * @param most so many operations are tried at most, and no more than those of one trial beyond it
+     */
+    static long fittingOnceCompiled(double seconds, Compilers compilers, Trial trial, long operations, long spent, long most)
+            throws InterruptedException {
+        var second = TimeUnit.SECONDS.toNanos(1) * seconds;
         boolean rest;
         boolean settled;
         long times;
+        long nanos;
+        var tried = 0L;
+        var tryingNanos = spent;
         var rate = 0.0;
         do {
             var compiled = compilers.nanos();
@@ -67,13 +83,15 @@ final class Calibration {
             do {
                 nanos += trial.run(operations);
                 times++;
-            } while (nanos < RESTS_FOR * second);
-            spent += nanos;
+                tried += operations;
+            } while (nanos < RESTS_FOR * second && tried < most);
+            tryingNanos += nanos;
             rest = compilers.nanos() - compiled < RESTS * nanos;
             var before = rate;
             rate = (double) times * operations / nanos;
             settled = rate < FASTER * before;
-        } while (spent < COMPILED_AFTER * second || !(rest && settled) && spent < COMPILED_BEFORE * second);
+        } while (tried < most && (tryingNanos < COMPILED_AFTER * second
+                || !(rest && settled) && tryingNanos < COMPILED_BEFORE * second));
         return Math.max(1, Math.round(times * operations * second / nanos));
     }
 }

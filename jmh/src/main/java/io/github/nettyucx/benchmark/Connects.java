@@ -51,20 +51,8 @@ final class Connects {
 
     /** Tries for as long as {@link Calibration} does, or until many of the ports are used. */
     private long fittingIntoTheTime() throws InterruptedException {
-        var second = scenario.seconds() * 1e9;
-        long nanos;
-        var spent = 0L;
-        var made = 0L;
-        boolean rest;
-        do {
-            var compiled = client.compilers().nanos();
-            nanos = run(TRIAL, new SynchronizedHistogram(Durations.newHistogram()));
-            spent += nanos;
-            made += TRIAL;
-            rest = client.compilers().nanos() - compiled < Calibration.RESTS * nanos;
-        } while (made < MOST_TRIED && (spent < Calibration.COMPILED_AFTER * second
-                || !rest && spent < Calibration.COMPILED_BEFORE * second));
-        return Math.round(TRIAL * second / nanos);
+        return Calibration.fittingOnceCompiled(scenario.seconds(), client.compilers(),
+                operations -> run(operations, new SynchronizedHistogram(Durations.newHistogram())), TRIAL, 0, MOST_TRIED);
     }
 
     private long run(long operations, AbstractHistogram histogram) throws InterruptedException {

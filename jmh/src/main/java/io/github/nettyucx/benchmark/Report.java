@@ -38,7 +38,8 @@ final class Report {
                 Console.print("\n" + Targets.render(targets));
             }
             write(new ResultFile(started, Instant.now(), complete, output.command(),
-                    Stream.concat(ChildProcess.FLAGS.stream(), NettyContender.JVM_OPTIONS.stream()).toList(), machine,
+                    Stream.of(ChildProcess.FLAGS, ChildProcess.inheritedOptions(), NettyContender.JVM_OPTIONS)
+                            .flatMap(List::stream).toList(), machine,
                     output.rounds(), rows.stream().map(ResultFile.Result::of).toList(),
                     targets.stream().map(ResultFile.Outcome::of).toList()));
             if (!complete) {

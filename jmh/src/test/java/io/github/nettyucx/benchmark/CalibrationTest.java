@@ -37,6 +37,25 @@ class CalibrationTest {
         assertTrue(trial.spent < 10e9, "it took " + trial.spent / 1e9 + " s");
     }
 
+    /** As connections are tried, of which there can be only so many. */
+    @Test
+    void whatIsTriedInPartsIsTriedOnAsWell() throws Exception {
+        var trial = new GetsFaster();
+        var operations = Calibration.fittingOnceCompiled(1, compilers, trial, 400, 0, Long.MAX_VALUE);
+        assertEquals(1e9 / FASTEST_NANOS, operations, 0.05e9 / FASTEST_NANOS);
+    }
+
+    @Test
+    void noMoreAreTriedThanThereMayBe() throws Exception {
+        var trial = new GetsFaster();
+        var tried = new long[1];
+        Calibration.fittingOnceCompiled(1, compilers, operations -> {
+            tried[0] += operations;
+            return trial.run(operations);
+        }, 400, 0, 4000);
+        assertEquals(4000, tried[0]);
+    }
+
     @Test
     void whatIsToldIsNotTried() throws Exception {
         var trial = new GetsFaster();

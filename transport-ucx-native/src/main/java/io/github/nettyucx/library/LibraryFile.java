@@ -2,13 +2,12 @@
 package io.github.nettyucx.library;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.NoSuchFileException;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -41,12 +40,12 @@ record LibraryFile(Path path, Optional<UcxVersion> version) {
     private static final int LONGEST_VERSION = 16;
 
     /**
-     * Reads a file.
+     * Reads a file, also if the calling thread has been interrupted, which would close a channel.
      *
      * @throws LibraryRejected when it can't be read, or isn't a shared library for this platform
      */
     static LibraryFile read(Path path, Platform platform) throws LibraryRejected {
-        try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
+        try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "r")) {
             ByteBuffer header = readFully(file, 0, HEADER_SIZE);
             if (header == null || header.order(ByteOrder.BIG_ENDIAN).getInt(0) != ELF_MAGIC) {
                 throw new LibraryRejected("is not a shared library (no ELF header)");
@@ -63,14 +62,12 @@ record LibraryFile(Path path, Optional<UcxVersion> version) {
                 throw new LibraryRejected("is not a shared library (an ELF file of another type)");
             }
             return new LibraryFile(path, Optional.ofNullable(findVersion(file, header)));
-        } catch (NoSuchFileException e) {
-            throw new LibraryRejected("does not exist", e);
         } catch (IOException e) {
-            throw new LibraryRejected("cannot be read: " + e, e);
+            throw new LibraryRejected(Files.notExists(path) ? "does not exist" : "cannot be read: " + e, e);
         }
     }
 
-    private static UcxVersion findVersion(FileChannel file, ByteBuffer header) throws IOException, LibraryRejected {
+    private static UcxVersion findVersion(RandomAccessFile file, ByteBuffer header) throws IOException, LibraryRejected {
         long tableOffset = header.getLong(0x20);
         int entries = Short.toUnsignedInt(header.getShort(0x38));
         ByteBuffer table = readFully(file, tableOffset, entries * PROGRAM_HEADER_SIZE);
@@ -109,16 +106,13 @@ record LibraryFile(Path path, Optional<UcxVersion> version) {
         }
     }
 
-    private static ByteBuffer readFully(FileChannel file, long offset, long size) throws IOException {
-        if (offset < 0 || size < 0 || offset > file.size() || size > file.size() - offset) {
+    private static ByteBuffer readFully(RandomAccessFile file, long offset, long size) throws IOException {
+        if (offset < 0 || size < 0 || offset > file.length() || size > file.length() - offset) {
             return null;
         }
-        ByteBuffer buffer = ByteBuffer.allocate((int) size).order(ByteOrder.LITTLE_ENDIAN);
-        while (buffer.hasRemaining()) {
-            if (file.read(buffer, offset + buffer.position()) < 0) {
-                return null;
-            }
-        }
-        return buffer.flip();
+        byte[] bytes = new byte[(int) size];
+        file.seek(offset);
+        file.readFully(bytes);
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 }

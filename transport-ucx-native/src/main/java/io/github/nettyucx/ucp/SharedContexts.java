@@ -7,7 +7,8 @@ import java.util.Set;
 
 /**
  * Contexts for all of a process who load this class, one for each configuration. They are there for as long as the process
- * lives. So who loads a transport anew, and leaves it again, leaves no context behind.
+ * lives. So who loads a transport anew, and leaves it again, leaves no context behind, if this class is there once for all.
+ * Who loads this class with it leaves one for each configuration.
  *
  * <p>Any thread may call.
  */

@@ -18,7 +18,7 @@ final class UpcallRegistry<T> {
 
     /** Replaced when it grows. A reader of the old one misses only entries added since, whose ids it can't have. */
     private volatile AtomicReferenceArray<Entry<T>> slots = new AtomicReferenceArray<>(INITIAL_CAPACITY);
-    /** Free slots, as a stack, all below {@link #used}. */
+    /** Free slots, as a stack, all below {@link #used}; with room for all. */
     private int[] free = new int[INITIAL_CAPACITY];
     private int freeCount;
     private int used;
@@ -26,13 +26,20 @@ final class UpcallRegistry<T> {
 
     /** Adds a value; the id is positive: the slot in the low 32 bits, what makes it unique above. */
     synchronized long register(T value) {
-        int slot = freeCount > 0 ? free[--freeCount] : used++;
-        if (slot == slots.length()) {
+        if (freeCount == 0 && used == slots.length()) {
             grow();
         }
+        int slot = freeCount > 0 ? free[freeCount - 1] : used;
         generation = generation == Integer.MAX_VALUE ? 1 : generation + 1;
         long id = generation << Integer.SIZE | slot;
-        slots.set(slot, new Entry<>(id, value));
+        Entry<T> entry = new Entry<>(id, value);
+        // The slot is taken when there is nothing left that memory is needed for.
+        if (freeCount > 0) {
+            freeCount--;
+        } else {
+            used++;
+        }
+        slots.set(slot, entry);
         return id;
     }
 
@@ -43,9 +50,6 @@ final class UpcallRegistry<T> {
             return;
         }
         slots.set(slot, null);
-        if (freeCount == free.length) {
-            free = Arrays.copyOf(free, free.length * 2);
-        }
         free[freeCount++] = slot;
     }
 
@@ -66,6 +70,7 @@ final class UpcallRegistry<T> {
         for (int i = 0; i < old.length(); i++) {
             grown.set(i, old.get(i));
         }
+        free = Arrays.copyOf(free, grown.length());
         slots = grown;
     }
 }

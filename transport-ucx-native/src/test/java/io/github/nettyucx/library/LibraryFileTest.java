@@ -43,6 +43,18 @@ class LibraryFileTest {
         }
     }
 
+    /** Of whoever asks first whether there is UCX: the answer is kept. */
+    @Test
+    void isReadByAThreadThatHasBeenInterrupted() throws Exception {
+        Path library = TestUcx.directory("1.22").resolve("libucp.so.0");
+        Thread.currentThread().interrupt();
+        try {
+            assertTrue(LibraryFile.read(library, Platform.current()).version().isPresent());
+        } finally {
+            assertTrue(Thread.interrupted(), "the mark is gone");
+        }
+    }
+
     @Test
     void doesNotGuessBetweenTwoVersions() throws Exception {
         Path library = TestUcx.copy(temporary.resolve("copy")).resolve("libucp.so.0");

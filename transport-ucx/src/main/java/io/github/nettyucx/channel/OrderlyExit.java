@@ -8,13 +8,11 @@ import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -52,7 +50,9 @@ final class OrderlyExit extends Thread {
     private long deadlineNanos;
 
     private OrderlyExit() {
-        super("netty-ucx-exit");
+        // Nothing of the application's whose thread it is, which may go before the JVM does.
+        super(null, null, "netty-ucx-exit", 0, false);
+        setContextClassLoader(null);
     }
 
     /**
@@ -167,36 +167,49 @@ final class OrderlyExit extends Thread {
         }
     }
 
+    /**
+     * Has a channel's loop close it, or leave it to the application.
+     *
+     * @return whether the loop knows, or has ended; one that has no room for a task now may have some in a moment
+     */
+    private boolean isTold(UcxSocketChannel channel, Set<UcxSocketChannel> left) {
+        try {
+            channel.eventLoop().execute(() -> {
+                if (isLeftToApplication(channel)) {
+                    left.add(channel);
+                } else {
+                    close(channel);
+                }
+            });
+            return true;
+        } catch (RuntimeException e) {
+            // Whoever rejects its tasks is the application's, and may throw what it likes.
+            boolean ended = !channel.isRegistered() || channel.eventLoop().isShutdown();
+            if (ended) {
+                logger.debug("{} has no event loop any more.", channel, e);
+                left.add(channel);
+            }
+            return ended;
+        }
+    }
+
     private void closeAll() {
         List<UcxSocketChannel> closing = new ArrayList<>(channels);
         // Of an active one only its loop knows whether the application has closed it already, behind what the loop still does.
         closing.removeIf(channel -> !bySignal && isLeftToApplication(channel));
         Set<UcxSocketChannel> left = ConcurrentHashMap.newKeySet();
-        for (Iterator<UcxSocketChannel> each = closing.iterator(); each.hasNext();) {
-            UcxSocketChannel channel = each.next();
-            try {
-                channel.eventLoop().execute(() -> {
-                    if (isLeftToApplication(channel)) {
-                        left.add(channel);
-                    } else {
-                        close(channel);
-                    }
-                });
-            } catch (RejectedExecutionException | IllegalStateException e) {
-                logger.debug("{} has no event loop any more.", channel, e);
-                each.remove();
+        List<UcxSocketChannel> untold = new ArrayList<>(closing);
+        for (;;) {
+            untold.removeIf(channel -> isTold(channel, left));
+            closing.removeIf(channel -> channel.isOver() || left.contains(channel));
+            if (closing.isEmpty() || System.nanoTime() - deadlineNanos >= 0) {
+                break;
             }
+            LockSupport.parkNanos(PAUSE_NANOS);
         }
-        int cut = 0;
-        for (UcxSocketChannel channel : closing) {
-            while (!channel.isOver() && !left.contains(channel) && System.nanoTime() - deadlineNanos < 0) {
-                LockSupport.parkNanos(PAUSE_NANOS);
-            }
-            // Of one that is active still nobody knows whether it is to be closed: its loop has not answered.
-            if (!channel.isOver() && !left.contains(channel) && !isLeftToApplication(channel)) {
-                cut++;
-            }
-        }
+        // Of one that is active still nobody knows whether it is to be closed: its loop has not answered.
+        closing.removeIf(this::isLeftToApplication);
+        int cut = closing.size();
         if (cut > 0) {
             logger.warn("{} connections are cut by the end of the JVM: their peers have not taken everything within {} ms.",
                     cut, TimeUnit.NANOSECONDS.toMillis(TIMEOUT_NANOS));

@@ -2,7 +2,9 @@
 package io.github.nettyucx.handshake;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.UUID;
 import java.util.function.LongSupplier;
@@ -23,27 +25,34 @@ public record ProcessIdentity(long host, long network, long ipc, long pid, long 
     private static final long FNV_PRIME = 0x100000001b3L;
 
     /**
-     * The identity of this process. To be asked for once in its life: {@code process} is another each time.
+     * The identity of this process.
      *
-     * @param random for {@code process}, and in place of what cannot be read: then nobody is a neighbour in that
+     * @param process drawn once in the life of the process
+     * @param random  in place of what is not to be read: then nobody is a neighbour in that
+     * @throws IOException if something cannot be read now, such as for want of descriptors, and may be another time
      */
-    public static ProcessIdentity own(LongSupplier random) {
-        return own(Path.of("/proc"), random);
+    public static ProcessIdentity own(long process, LongSupplier random) throws IOException {
+        return own(Path.of("/proc"), process, random);
     }
 
-    static ProcessIdentity own(Path proc, LongSupplier random) {
+    static ProcessIdentity own(Path proc, long process, LongSupplier random) throws IOException {
         Path namespaces = proc.resolve("self/ns");
         return new ProcessIdentity(host(proc.resolve("sys/kernel/random/boot_id"), random),
                 namespace(namespaces.resolve("net"), random), namespace(namespaces.resolve("ipc"), random),
-                namespace(namespaces.resolve("pid"), random), random.getAsLong());
+                namespace(namespaces.resolve("pid"), random), process);
+    }
+
+    /** Of a process that is nobody's neighbour. */
+    public static ProcessIdentity apart(long process, LongSupplier random) {
+        return new ProcessIdentity(random.getAsLong(), random.getAsLong(), random.getAsLong(), random.getAsLong(), process);
     }
 
     /** FNV-1a over the sixteen bytes of the id that the kernel draws when it starts. */
-    private static long host(Path bootId, LongSupplier random) {
+    private static long host(Path bootId, LongSupplier random) throws IOException {
         try {
             UUID id = UUID.fromString(Files.readString(bootId).strip());
             return hash(hash(FNV_OFFSET, id.getMostSignificantBits()), id.getLeastSignificantBits());
-        } catch (IOException | IllegalArgumentException | SecurityException e) {
+        } catch (NoSuchFileException | AccessDeniedException | IllegalArgumentException | SecurityException e) {
             return random.getAsLong();
         }
     }

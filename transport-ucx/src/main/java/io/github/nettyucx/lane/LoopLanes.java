@@ -18,7 +18,10 @@ import io.github.nettyucx.worker.Preparation;
 import io.github.nettyucx.worker.ProgressEngine;
 import io.github.nettyucx.worker.UcxRuntime;
 import io.netty.buffer.ByteBuf;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashSet;
@@ -37,8 +40,33 @@ public final class LoopLanes implements AutoCloseable {
 
     /** Made with the first connection, and the same for all loops. */
     private static final class Process {
-        static final ProcessIdentity IDENTITY = ProcessIdentity.own(KernelRandom::nextLong);
+
+        private static final long NUMBER = KernelRandom.nextLong();
+        private static volatile ProcessIdentity known;
+
+        /** @return {@code null} if it cannot be found out now */
+        static ProcessIdentity identity() {
+            return known != null ? known : findOut();
+        }
+
+        private static synchronized ProcessIdentity findOut() {
+            if (known == null) {
+                try {
+                    known = ProcessIdentity.own(NUMBER, KernelRandom::nextLong);
+                } catch (IOException e) {
+                    logger.debug("Who this process is cannot be found out now.", e);
+                }
+            }
+            return known;
+        }
+
+        /** Until it is known. */
+        static ProcessIdentity apart() {
+            return ProcessIdentity.apart(NUMBER, KernelRandom::nextLong);
+        }
     }
+
+    private static final InternalLogger logger = InternalLoggerFactory.getInstance(LoopLanes.class);
 
     /** Of sockets whose peers are being told why they were refused. More at a time are closed without that. */
     private static final int MAX_FAREWELLS = 256;
@@ -47,6 +75,8 @@ public final class LoopLanes implements AutoCloseable {
     private final LinkTable links;
     private final Set<Farewell> farewells = new HashSet<>();
     private final Set<Departure> departures = new LinkedHashSet<>();
+    /** Drawn with the first connection: which loop of its process this is. */
+    private long number;
     private Party party;
 
     public LoopLanes(ProgressEngine engine) {
@@ -74,7 +104,14 @@ public final class LoopLanes implements AutoCloseable {
     /** Who this loop is for its peers. */
     public Party party() {
         if (party == null) {
-            party = new Party(Process.IDENTITY, KernelRandom.nextLong());
+            if (number == 0) {
+                number = KernelRandom.nextLong();
+            }
+            ProcessIdentity process = Process.identity();
+            if (process == null) {
+                return new Party(Process.apart(), number);
+            }
+            party = new Party(process, number);
         }
         return party;
     }

@@ -8,7 +8,6 @@ import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
 
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
 
 /** What of this side's memory the peer has opened, until it closes it or the connection ends. */
 final class ServedOpenings {
@@ -43,11 +42,7 @@ final class ServedOpenings {
 
         @Override
         public void revoked() {
-            try {
-                exchange.loop().execute(this::tellRevoked);
-            } catch (RejectedExecutionException e) {
-                // The loop has ended, and the channel with it.
-            }
+            LoopTask.execute(exchange.loop(), this::tellRevoked);
         }
 
         private void tellRevoked() {

@@ -411,11 +411,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
         if (executor.inEventLoop()) {
             access.close(this);
         } else {
-            try {
-                executor.execute(() -> access.close(this));
-            } catch (RejectedExecutionException e) {
-                // The loop has ended, and the channel with it.
-            }
+            LoopTask.execute(executor, () -> access.close(this));
         }
     }
 

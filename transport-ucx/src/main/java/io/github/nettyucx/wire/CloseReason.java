@@ -7,7 +7,7 @@ public enum CloseReason {
     ORDERLY,
     /** The peer reset it, or its process has gone. */
     RESET_BY_PEER,
-    /** UCX, or the kernel, reported another failure, or there was no memory for a message. */
+    /** UCX, or the kernel, reported another failure, or has lost messages, or there was no memory for one. */
     LOST,
     /** The peer broke the protocol. */
     PROTOCOL_VIOLATION,

@@ -461,6 +461,8 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
         state = State.LOST;
         closeReason = reason;
         if (cause instanceof ProtocolException violation && violation.isLoss()) {
+            // That is not the peer's doing.
+            closeReason = CloseReason.LOST;
             port.messagesLost();
         }
         outbound.abandon();

@@ -443,7 +443,7 @@ public final class Worker implements WorkerPort {
         this.arming = arming;
     }
 
-    /** The descriptor has told of an event, and goes on to do so until the worker is armed again. */
+    /** The descriptor has told of an event. It may go on to do so, or tell of no other, until the worker is armed again. */
     void signalled() {
         armed = false;
     }

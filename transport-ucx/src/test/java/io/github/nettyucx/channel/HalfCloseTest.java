@@ -259,11 +259,11 @@ class HalfCloseTest {
         StreamReader child = new StreamReader(SEED, length, StreamReader.Demand.AUTOMATIC, new SplittableRandom(SEED));
         Inbox inbox = new Inbox();
         UcxSocketChannel client = peers.connect(peers.listen(() -> child), inbox);
-        client.eventLoop().execute(() -> {
+        Peers.await(client.eventLoop().submit(() -> {
             client.writeAndFlush(Unpooled.wrappedBuffer(new SeededBytes(SEED).at(0, length)));
             assertFalse(client.shutdownOutput().isDone());
             client.shutdownInput();
-        });
+        }));
         child.ended().get(SECONDS, TimeUnit.SECONDS);
         inbox.awaitInactive();
         assertEquals(List.of(), inbox.exceptions());

@@ -24,6 +24,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 
+import java.io.UncheckedIOException;
+import java.io.IOException;
 import java.io.ByteArrayOutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -66,7 +68,11 @@ public final class HandshakeBytes {
     }
 
     static Party newParty() {
-        return new Party(ProcessIdentity.own(KernelRandom::nextLong), KernelRandom.nextLong());
+        try {
+            return new Party(ProcessIdentity.own(KernelRandom.nextLong(), KernelRandom::nextLong), KernelRandom.nextLong());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     static Terms terms(Party party, int channelId, String lanes, SharedSecret secret, InetSocketAddress local,

@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 class ProcessIdentityTest {
 
@@ -33,15 +34,22 @@ class ProcessIdentityTest {
     void isNobodysNeighbourInWhatCannotBeRead() throws IOException {
         namespace("ipc", "ipc:[4026531839]");
         namespace("pid", "what is that?");
-        assertEquals(new ProcessIdentity(1000, 1001, 4026531839L, 1002, 1003), own());
+        assertEquals(new ProcessIdentity(1001, 1002, 4026531839L, 1003, 1000), own());
         bootId("no id");
-        assertEquals(1004, own().host());
+        assertEquals(1005, own().host());
+    }
+
+    /** It may have descriptors another time. */
+    @Test
+    void doesNotGuessWhatCannotBeReadNow() throws IOException {
+        Files.createDirectories(proc.resolve("sys/kernel/random/boot_id"));
+        assertThrows(IOException.class, this::own);
     }
 
     @Test
-    void isTheSameInEachProcessOfThisHostButForTheProcess() {
-        ProcessIdentity one = ProcessIdentity.own(next::getAndIncrement);
-        ProcessIdentity other = ProcessIdentity.own(next::getAndIncrement);
+    void isTheSameInEachProcessOfThisHostButForTheProcess() throws IOException {
+        ProcessIdentity one = ProcessIdentity.own(1, next::getAndIncrement);
+        ProcessIdentity other = ProcessIdentity.own(2, next::getAndIncrement);
         assertEquals(one.host(), other.host());
         assertEquals(one.network(), other.network());
         assertEquals(one.ipc(), other.ipc());
@@ -58,8 +66,8 @@ class ProcessIdentityTest {
         return hash;
     }
 
-    private ProcessIdentity own() {
-        return ProcessIdentity.own(proc, next::getAndIncrement);
+    private ProcessIdentity own() throws IOException {
+        return ProcessIdentity.own(proc, next.getAndIncrement(), next::getAndIncrement);
     }
 
     private void bootId(String text) throws IOException {

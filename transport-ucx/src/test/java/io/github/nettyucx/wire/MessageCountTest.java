@@ -273,6 +273,7 @@ class MessageCountTest extends ConnectionFixture {
         port.lose(1);
         count(2);
         assertFailed(ProtocolException.class, MISSING);
+        assertEquals(CloseReason.LOST, connection.closeReason());
         assertEquals("question", read(100), "what came before");
     }
 

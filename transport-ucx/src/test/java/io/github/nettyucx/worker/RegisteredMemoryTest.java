@@ -81,9 +81,7 @@ class RegisteredMemoryTest {
         back.register(ID, (tag, handle, length) -> message[0] = handle);
         complete(engine, there, there.send(sent.address(), LENGTH, (long) ID << Integer.SIZE));
         assertEquals(1, counters.get(WorkerCounter.REGISTERED_OPERATIONS), "the send");
-        while (message[0] == 0) {
-            engine.poll();
-        }
+        EnginePair.until(() -> message[0] != 0, engine::poll, "the message does not come");
         complete(engine, back, back.receive(message[0], received.memoryAddress(), LENGTH));
         assertEquals(2, counters.get(WorkerCounter.REGISTERED_OPERATIONS), "the receive");
         received.writerIndex(LENGTH);
@@ -92,9 +90,7 @@ class RegisteredMemoryTest {
         ByteBuf others = UnpooledByteBufAllocator.DEFAULT.directBuffer(1).writeByte(1);
         message[0] = 0;
         complete(engine, there, there.send(BufferAddress.of(others, 0, 1), 1, (long) ID << Integer.SIZE));
-        while (message[0] == 0) {
-            engine.poll();
-        }
+        EnginePair.until(() -> message[0] != 0, engine::poll, "the other message does not come");
         complete(engine, back, back.receive(message[0], BufferAddress.of(others, 0, 1), 1));
         assertEquals(2, counters.get(WorkerCounter.REGISTERED_OPERATIONS), "memory of somebody else's");
         others.release();
@@ -202,13 +198,17 @@ class RegisteredMemoryTest {
         // What looks for leaks takes notes for each buffer.
         ResourceLeakDetector.Level level = ResourceLeakDetector.getLevel();
         ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
-        RegisteredMemory memory = newMemory();
-        takeAndGiveBack(memory);
-        long before = threads.getCurrentThreadAllocatedBytes();
-        takeAndGiveBack(memory);
-        long perRound = (threads.getCurrentThreadAllocatedBytes() - before) / ROUNDS;
-        memory.close();
-        ResourceLeakDetector.setLevel(level);
+        long perRound;
+        try {
+            RegisteredMemory memory = newMemory();
+            takeAndGiveBack(memory);
+            long before = threads.getCurrentThreadAllocatedBytes();
+            takeAndGiveBack(memory);
+            perRound = (threads.getCurrentThreadAllocatedBytes() - before) / ROUNDS;
+            memory.close();
+        } finally {
+            ResourceLeakDetector.setLevel(level);
+        }
         assertEquals(0, perRound, "bytes for each send and receive");
     }
 

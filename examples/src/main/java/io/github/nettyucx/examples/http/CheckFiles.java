@@ -2,10 +2,9 @@
 package io.github.nettyucx.examples.http;
 
 import io.github.nettyucx.examples.ExampleFailure;
-import io.github.nettyucx.examples.FileTree;
+import io.github.nettyucx.examples.TemporaryDirectory;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -26,15 +25,15 @@ final class CheckFiles implements AutoCloseable {
     /** Beside the directory. */
     static final String SECRET = "secret.txt";
 
-    private final Path temporary;
+    private final TemporaryDirectory temporary;
 
-    private CheckFiles(Path temporary) {
+    private CheckFiles(TemporaryDirectory temporary) {
         this.temporary = temporary;
     }
 
     static CheckFiles create(long bigSize) {
         try {
-            var files = new CheckFiles(Files.createTempDirectory("netty-ucx-example-"));
+            var files = new CheckFiles(TemporaryDirectory.make(null, "netty-ucx-example-"));
             try {
                 files.fill(bigSize);
                 return files;
@@ -48,7 +47,7 @@ final class CheckFiles implements AutoCloseable {
     }
 
     Path directory() {
-        return temporary.resolve("files");
+        return temporary.path().resolve("files");
     }
 
     /** Their names, and how many bytes they have. */
@@ -79,17 +78,14 @@ final class CheckFiles implements AutoCloseable {
                 new SeededContent(file.getKey()).write(out, file.getValue());
             }
         }
-        Files.writeString(temporary.resolve(SECRET), "not for clients");
-        Files.createSymbolicLink(directory().resolve(LINK), temporary.resolve(SECRET));
+        var secret = temporary.path().resolve(SECRET);
+        Files.writeString(secret, "not for clients");
+        Files.createSymbolicLink(directory().resolve(LINK), secret);
     }
 
     /** Safe from any thread, and more than once. */
     @Override
-    public synchronized void close() {
-        try {
-            FileTree.delete(temporary);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    public void close() {
+        temporary.close();
     }
 }

@@ -4,6 +4,7 @@ package io.github.nettyucx.examples.log;
 import io.github.nettyucx.examples.ByteSize;
 import io.github.nettyucx.examples.Progress;
 import io.github.nettyucx.examples.Setting;
+import io.github.nettyucx.examples.TemporaryDirectory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -141,18 +142,19 @@ final class LogComparison {
     }
 
     private LogRow with(Setting setting, LogWay way, int brokers, Work work) throws InterruptedException {
-        var files = new ArrayList<Path>();
+        var files = new ArrayList<TemporaryDirectory>();
         try {
             for (var i = 0; i < brokers; i++) {
                 files.add(LogFiles.make(directory));
             }
-            try (var cluster = new LogCluster(setting + " " + way, setting.arguments(), ofBroker, files)) {
+            try (var cluster = new LogCluster(setting + " " + way, setting.arguments(), ofBroker,
+                    files.stream().map(TemporaryDirectory::path).toList())) {
                 var row = work.run(cluster);
                 cluster.stop();
                 return row;
             }
         } finally {
-            files.forEach(LogFiles::delete);
+            files.forEach(TemporaryDirectory::close);
         }
     }
 

@@ -2,9 +2,8 @@
 package io.github.nettyucx.examples.log;
 
 import io.github.nettyucx.examples.ExampleFailure;
-import io.github.nettyucx.examples.FileTree;
+import io.github.nettyucx.examples.TemporaryDirectory;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Files of brokers that do not live long. */
@@ -13,20 +12,11 @@ final class LogFiles {
     }
 
     /** @param directory in which to make one; {@code null}: where the system has such */
-    static Path make(Path directory) {
+    static TemporaryDirectory make(Path directory) {
         try {
-            return directory == null ? Files.createTempDirectory("record-log")
-                    : Files.createTempDirectory(directory, "record-log");
+            return TemporaryDirectory.make(directory, "record-log");
         } catch (IOException e) {
             throw new ExampleFailure("cannot make a directory for the log: " + e.getMessage(), e);
-        }
-    }
-
-    static void delete(Path files) {
-        try {
-            FileTree.delete(files);
-        } catch (IOException e) {
-            System.err.println("log: cannot delete " + files + ": " + e.getMessage());
         }
     }
 }

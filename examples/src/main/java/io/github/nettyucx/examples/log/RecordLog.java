@@ -326,11 +326,8 @@ public final class RecordLog extends PairCommand {
 
     private void demonstrate() throws InterruptedException {
         theOneSetting().apply();
-        var files = LogFiles.make(directory);
-        try (var three = new ClusterDemo(files)) {
+        try (var files = LogFiles.make(directory); var three = new ClusterDemo(files.path())) {
             three.run(count(seconds, DEMO_SECONDS));
-        } finally {
-            LogFiles.delete(files);
         }
     }
 
