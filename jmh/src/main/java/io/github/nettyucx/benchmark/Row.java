@@ -81,7 +81,8 @@ final class Row {
             return true;
         }
         // Its median is that of its last 2,048 round trips. The rate is that of all.
-        return contender instanceof Perftest && (missesItself(scenario.work().headline(), sample) || missesItself(Metric.RATE, sample));
+        return contender instanceof Perftest
+                && (missesItself(scenario.work().headline(), sample) || missesItself(Metric.RATE, sample));
     }
 
     private boolean missesItself(Metric metric, Sample sample) {

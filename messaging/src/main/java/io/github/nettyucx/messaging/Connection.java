@@ -389,8 +389,8 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
         }
         if (sentFrom + complete < acknowledged) {
             // They have been told to be delivered.
-            throw new IllegalArgumentException("ACK of " + complete + " bytes (expected: no less than the " + (acknowledged - sentFrom)
-                    + " before)");
+            throw new IllegalArgumentException("ACK of " + complete + " bytes (expected: no less than the "
+                    + (acknowledged - sentFrom) + " before)");
         }
         heardNanos = System.nanoTime();
         acknowledged = sentFrom + complete;

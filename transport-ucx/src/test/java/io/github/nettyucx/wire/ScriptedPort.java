@@ -302,7 +302,7 @@ final class ScriptedPort implements EndpointPort {
         return message;
     }
 
-    /** @param value of DATA: the grant; of FIN: {@link Tag#FIN_HALF} or {@link Tag#FIN_CLOSE}; of COUNT: of all, which are whole */
+    /** @param value of DATA: the grant; of FIN: {@link Tag#FIN_HALF} or {@link Tag#FIN_CLOSE}; of COUNT: how many, all whole */
     private long tag(int channelId, int type, int value) {
         return switch (type) {
             case Tag.DATA -> Tag.ofData(channelId, data.merge(channelId, 1, Integer::sum) - 1, value);

@@ -13,8 +13,9 @@ import java.util.Map;
 
 /**
  * What consumers of one partition read without asking. The current segment has a copy in memory of its own, to which no
- * producer has access, into which comes what is written. What of it is committed the slot tells. The next segment has the same memory: by the partition's
- * word, which says of what segment it is, consumers find out that it has changed. Sealed segments are mapped files.
+ * producer has access, and into which comes what is written. What of it is committed the slot tells. The next segment has the
+ * same memory: by the partition's word, which says of what segment it is, consumers find out that it has changed. Sealed
+ * segments are mapped files.
  */
 final class ReadableMemory {
     private final BrokerSettings settings;
