@@ -19,7 +19,7 @@ final class OpenConnection {
     private final ChannelOutput output;
     private final ChannelMemory memory;
     /** A write has failed, for which the channel closes when all that came before has been read, or the time for that is over. */
-    private boolean broken;
+    private IOException broken;
     /** Of an application that does not read; {@code null} as long as nothing has failed. */
     private Future<?> unreadTimeout;
 
@@ -66,22 +66,25 @@ final class OpenConnection {
                 throw e;
             }
             // Netty would close the channel, and with it goes what the peer has sent before it went.
-            markBroken();
+            markBroken(e);
             output.fail(in, e);
         }
     }
 
     /** What is to be read is kept for as long as a close would wait for a peer: an application may never read again. */
-    private void markBroken() {
-        if (!broken) {
-            broken = true;
+    private void markBroken(IOException cause) {
+        if (broken == null) {
+            broken = cause;
             unreadTimeout = channel.eventLoop().schedule(() -> channel.unsafe().close(channel.voidPromise()),
                     channel.config().getCloseTimeoutMillis(), TimeUnit.MILLISECONDS);
         }
     }
 
-    /** @throws IOException if there is nobody to be told */
+    /** @throws IOException if there is nobody to be told, or what was to be sent before has failed */
     void endOutput() throws IOException {
+        if (broken != null) {
+            throw broken;
+        }
         if (lane.failure() != null && !hasEndedInOrder()) {
             // Open only because there is still something to be read.
             throw lane.failure();
@@ -121,7 +124,7 @@ final class OpenConnection {
 
     /** Whether nothing but what is still to be read keeps the channel open. */
     boolean isBroken() {
-        return broken;
+        return broken != null;
     }
 
     /** Whether a close has to wait until what was flushed has been delivered. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.worker;
 
+import io.github.nettyucx.library.LockedMemory;
 import io.github.nettyucx.library.UcxEnvironment;
 import io.github.nettyucx.socket.AutoboundSockets;
 import io.github.nettyucx.ucp.SharedContexts;
@@ -74,6 +75,10 @@ public final class UcxRuntime {
             }
             if (kind == LinkKind.RDMA && !UcxEnvironment.hasRdmaDevice()) {
                 return failed(kind, "this host has no RDMA device (/sys/class/infiniband is empty or missing)");
+            }
+            String lack = kind == LinkKind.RDMA ? LockedMemory.lack() : null;
+            if (lack != null) {
+                return failed(kind, lack);
             }
             contexts.put(kind, newContext(kind, tls));
             failures.remove(kind);

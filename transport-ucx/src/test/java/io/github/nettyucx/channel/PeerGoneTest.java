@@ -114,6 +114,29 @@ class PeerGoneTest {
         inbox.awaitInactive();
     }
 
+    /** The peer has closed in good order, but not taken everything. Something of its is still to be read. */
+    @OnEachLane(lanes = {Lane.SHM, Lane.SOCKET})
+    void theEndOfAnOutputFailsWithTheBytesBeforeIt() throws Exception {
+        Inbox child = new Inbox() {
+            @Override
+            public void channelActive(ChannelHandlerContext context) {
+                context.writeAndFlush(bytes("the answer")).addListener(_ -> super.channelActive(context));
+            }
+        };
+        Inbox inbox = new Inbox();
+        Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.AUTO_READ, false)
+                .childOption(ChannelOption.SO_RCVBUF, WINDOW));
+        UcxSocketChannel client = Peers.connect(peers.client(inbox).option(ChannelOption.AUTO_READ, false), server);
+        ChannelFuture write = client.writeAndFlush(zeros(MUCH));
+        ChannelFuture end = client.shutdownOutput();
+        Peers.await(child.awaitActive().close());
+        assertInstanceOf(IOException.class, Peers.awaitFailure(write));
+        assertInstanceOf(IOException.class, Peers.awaitFailure(end));
+        client.config().setAutoRead(true);
+        inbox.awaitText("the answer");
+        inbox.awaitInactive();
+    }
+
     /** What fails makes room for more: then it would write for as long as there is something to be read. */
     @OnEachLane(lanes = {Lane.SHM, Lane.SOCKET})
     void whoWritesForAsLongAsHeMayComesToAnEnd() throws Exception {
