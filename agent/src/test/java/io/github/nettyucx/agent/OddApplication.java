@@ -94,7 +94,11 @@ public final class OddApplication {
         if (what.startsWith("bounded-executor")) {
             return new NioEventLoopGroup(2, Executors.newFixedThreadPool(2));
         }
-        return what.equals("own-group") ? Own42.group() : new NioEventLoopGroup(2);
+        return switch (what) {
+            case "own-group" -> Own42.group();
+            case "own-group-of-netty" -> new io.netty.odd.OwnGroup();
+            default -> new NioEventLoopGroup(2);
+        };
     }
 
     /** Of Netty 4.2 its superclass is another one: each for itself, so that the JVM need not compare. */
@@ -162,7 +166,7 @@ public final class OddApplication {
                             channel.pipeline().addLast(new Echo());
                         }
                     }), new Bootstrap().group(group).channel(NioSocketChannel.class), loopback());
-            case "own-provider", "provider-of-the-jvm", "bounded-executor", "own-group" -> echo(group,
+            case "own-provider", "provider-of-the-jvm", "bounded-executor", "own-group", "own-group-of-netty" -> echo(group,
                     new ServerBootstrap().group(group).channel(NioServerSocketChannel.class),
                     new Bootstrap().group(group).channel(NioSocketChannel.class), loopback());
             case "configured" -> echo(group, new ServerBootstrap().group(group).channel(NioServerSocketChannel.class),

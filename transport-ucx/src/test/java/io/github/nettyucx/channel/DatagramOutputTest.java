@@ -253,6 +253,15 @@ class DatagramOutputTest {
         assertTrue(next.isSuccess() && shorter.isSuccess());
     }
 
+    /** Netty's native transports can be in a class loader below the one that has its core. */
+    @Test
+    void aPacketOfAClassThatTheTransportDoesNotSeeIsSeveralDatagramsAsWell() {
+        ByteBuf bytes = Unpooled.directBuffer().writeBytes("aabb".getBytes(StandardCharsets.UTF_8));
+        write(new io.github.nettyucx.odd.channel.unix.SegmentedDatagramPacket(bytes, 2, PEER));
+        assertSame(Written.DRAINED, flush(false, ALL));
+        assertEquals(List.of("aa to 7", "bb to 7"), port.sent);
+    }
+
     @Test
     void eachSegmentCountsAsADatagram() {
         ChannelPromise promise = write(segmented("abc", 1));

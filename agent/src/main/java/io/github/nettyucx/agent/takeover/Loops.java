@@ -11,10 +11,16 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Iterator;
+import java.util.Set;
 import java.util.concurrent.Executor;
 
 /** Loops in the place of those that Netty's groups would make, from the same arguments. */
 final class Loops {
+
+    /** Netty's groups whose method is woven, below the root of their package. */
+    private static final Set<String> GROUPS = Set.of(".channel.nio.NioEventLoopGroup", ".channel.epoll.EpollEventLoopGroup",
+            ".incubator.channel.uring.IOUringEventLoopGroup", ".channel.MultiThreadIoEventLoopGroup");
+
 
     private static final String NEW_CHILD = "newChild";
     /** What a group's own method is called since the agent has taken it over. */
@@ -77,15 +83,20 @@ final class Loops {
         return ioLoops;
     }
 
-    /** A group that makes its loops itself may take them for what they were. */
+    /** A group that makes its loops itself may take them for what they were, in whatever package it is. */
     private void requireNettysOwn(Class<?> type) throws LeftAsItWas {
-        for (Class<?> each = type; !each.getName().startsWith(root + '.'); each = each.getSuperclass()) {
+        for (Class<?> each = type; !isNettysOwn(each); each = each.getSuperclass()) {
             for (Method method : each.getDeclaredMethods()) {
                 if (method.getName().equals(NEW_CHILD)) {
                     throw new LeftAsItWas("a group of the class " + type.getName() + ", which makes its own loops");
                 }
             }
         }
+    }
+
+    private boolean isNettysOwn(Class<?> group) {
+        String name = group.getName();
+        return name.startsWith(root) && GROUPS.contains(name.substring(root.length()));
     }
 
     /** The JDK's own: another one may have been set for the whole JVM. */

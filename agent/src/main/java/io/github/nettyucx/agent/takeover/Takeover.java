@@ -77,7 +77,7 @@ public final class Takeover extends Hooks {
         } catch (UnsatisfiedLinkError e) {
             return e.getCause().getMessage();
         }
-        return Ucx.isAvailable() ? null : "there is no UCX: " + firstLine(Ucx.unavailabilityCause());
+        return Ucx.isAvailable() ? null : "there is no UCX: " + inOneLine(Ucx.unavailabilityCause());
     }
 
     /** The settings are looked at with the first loop and the first channel; better now, and told by their names. */
@@ -96,11 +96,11 @@ public final class Takeover extends Hooks {
         }
     }
 
-    /** The next ones list all places that were looked at. */
-    private static String firstLine(Throwable t) {
+    /** With all places that were looked at, but for what there is to be done about it. */
+    private static String inOneLine(Throwable t) {
         String message = String.valueOf(t.getMessage());
-        int end = message.indexOf('\n');
-        return end < 0 ? message : message.substring(0, end);
+        int end = message.indexOf("\nTo mend it");
+        return (end < 0 ? message : message.substring(0, end)).replaceFirst("\n *", " ").replaceAll("\n *", "; ");
     }
 
     @Override
