@@ -3,7 +3,6 @@ package io.github.nettyucx.channel;
 
 import io.github.nettyucx.worker.NativeBuffers;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -84,16 +83,9 @@ abstract class AbstractUcxStreamChannel extends AbstractUcxChannel implements So
      * array of theirs, and use the array again when {@code write} has returned.
      */
     private ByteBuf directCopy(ByteBuf heap) {
-        int length = heap.readableBytes();
-        ByteBuf copy = length == 0 ? Unpooled.EMPTY_BUFFER : newDirectBuffer(length).writeBytes(heap, heap.readerIndex(), length);
+        ByteBuf copy = heap.isReadable() ? NativeBuffers.copy(alloc(), heap) : Unpooled.EMPTY_BUFFER;
         ReferenceCountUtil.safeRelease(heap);
         return copy;
-    }
-
-    /** An allocator without a pool has each one asked of the system: Netty keeps some for each thread. */
-    private ByteBuf newDirectBuffer(int length) {
-        ByteBuf ofThread = alloc().isDirectBufferPooled() ? null : ByteBufUtil.threadLocalDirectBuffer();
-        return ofThread == null ? NativeBuffers.allocate(alloc(), length) : ofThread;
     }
 
     // ------------------------------------------------------------------------------------------- half-close

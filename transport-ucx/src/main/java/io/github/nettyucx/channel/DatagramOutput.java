@@ -77,9 +77,7 @@ final class DatagramOutput {
     }
 
     private static ByteBuf copied(ByteBuf buffer, Object owner, ByteBufAllocator allocator) {
-        int length = buffer.readableBytes();
-        ByteBuf copy = NativeBuffers.allocate(allocator, length);
-        copy.writeBytes(buffer, buffer.readerIndex(), length);
+        ByteBuf copy = NativeBuffers.copy(allocator, buffer);
         ReferenceCountUtil.safeRelease(owner);
         return copy;
     }

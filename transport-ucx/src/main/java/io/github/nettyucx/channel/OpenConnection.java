@@ -18,7 +18,7 @@ final class OpenConnection {
     private final ChannelInput input;
     private final ChannelOutput output;
     private final ChannelMemory memory;
-    /** A write has failed, for which the channel closes when all that came before has been read, or the time for that is over. */
+    /** Why a write has failed: the channel closes for it when all that came before has been read, or the time for that is over. */
     private IOException broken;
     /** Of an application that does not read; {@code null} as long as nothing has failed. */
     private Future<?> unreadTimeout;

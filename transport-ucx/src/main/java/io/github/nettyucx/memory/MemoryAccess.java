@@ -126,7 +126,7 @@ public final class MemoryAccess {
                 RawMemory.copyOut(source, source.readerIndex(), address + MemoryFrame.REQUEST_LENGTH, length);
             } else {
                 if (!BufferAddress.isContiguous(source)) {
-                    sent = contiguous(source, length);
+                    sent = NativeBuffers.copy(source.alloc(), source);
                 }
                 // A composite's only piece may have been released. Behind the request its bytes have to come.
                 from = BufferAddress.of(sent, sent.readerIndex(), length);
@@ -149,17 +149,6 @@ public final class MemoryAccess {
         if (isInline || sent != source) {
             // Last, because that can have the application close the channel.
             source.release();
-        }
-    }
-
-    /** A buffer from which UCX can read what a source of another kind has. */
-    private static ByteBuf contiguous(ByteBuf source, int length) {
-        ByteBuf copy = NativeBuffers.allocate(source.alloc(), length);
-        try {
-            return copy.writeBytes(source, source.readerIndex(), length);
-        } catch (Throwable t) {
-            copy.release();
-            throw t;
         }
     }
 

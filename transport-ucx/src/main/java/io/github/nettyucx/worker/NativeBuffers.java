@@ -26,6 +26,22 @@ public final class NativeBuffers {
         return PooledByteBufAllocator.DEFAULT.directBuffer(length);
     }
 
+    /**
+     * Such a buffer with a copy of what can be read of the source, which stays as it is.
+     *
+     * @throws RuntimeException what the source throws if its bytes cannot be had, as when a part of it has been released
+     */
+    public static ByteBuf copy(ByteBufAllocator allocator, ByteBuf source) {
+        int length = source.readableBytes();
+        ByteBuf copy = allocate(allocator, length);
+        try {
+            return copy.writeBytes(source, source.readerIndex(), length);
+        } catch (Throwable t) {
+            copy.release();
+            throw t;
+        }
+    }
+
     /** Whether it is one piece of native memory, and has the room. */
     public static boolean isUsable(ByteBuf buffer, int length) {
         return BufferAddress.isContiguous(buffer) && buffer.writableBytes() >= length;
