@@ -2,37 +2,40 @@
 package io.github.nettyucx.examples;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.util.Base64;
-import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A certificate for servers on this host, as PEM files in a directory that goes with this object, or with the process that
  * made it; made by the JDK's {@code keytool}. For tests: whoever can read the directory has the key.
- *
- * @param directory only the user who runs this can read it
  */
-public record SelfSignedCertificate(Path directory) implements AutoCloseable {
+public final class SelfSignedCertificate implements AutoCloseable {
     private static final String ALIAS = "server";
     private static final long KEYTOOL_SECONDS = 60;
-    /** Made here, and not closed. */
-    private static final Set<SelfSignedCertificate> OPEN = ConcurrentHashMap.newKeySet();
 
-    static {
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> OPEN.forEach(SelfSignedCertificate::close), "remove-keys"));
+    private final Path directory;
+    /** {@code null} if another process made it, with which it goes. */
+    private final TemporaryDirectory own;
+
+    private SelfSignedCertificate(Path directory, TemporaryDirectory own) {
+        this.directory = directory;
+        this.own = own;
+    }
+
+    /** What another process made, and keeps while this one has it. */
+    public static SelfSignedCertificate at(Path directory) {
+        return new SelfSignedCertificate(directory, null);
     }
 
     /** Good for a day. */
     public static SelfSignedCertificate create() throws InterruptedException {
         try {
-            var made = new SelfSignedCertificate(Files.createTempDirectory("netty-ucx-example-"));
-            OPEN.add(made);
+            var own = TemporaryDirectory.make(null, "netty-ucx-example-");
+            var made = new SelfSignedCertificate(own.path(), own);
             try {
                 made.fill();
                 return made;
@@ -43,6 +46,11 @@ public record SelfSignedCertificate(Path directory) implements AutoCloseable {
         } catch (IOException | GeneralSecurityException e) {
             throw new ExampleFailure("cannot make a certificate: " + e.getMessage(), e);
         }
+    }
+
+    /** Only the user who runs this can read it. */
+    public Path directory() {
+        return directory;
     }
 
     /** The certificate, which is also what clients have to trust. */
@@ -81,11 +89,8 @@ public record SelfSignedCertificate(Path directory) implements AutoCloseable {
 
     @Override
     public void close() {
-        try {
-            FileTree.delete(directory);
-            OPEN.remove(this);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        if (own != null) {
+            own.close();
         }
     }
 }

@@ -24,13 +24,19 @@ class TemporaryDirectoryTest {
 
         public static void main(String[] arguments) throws Exception {
             var directory = TemporaryDirectory.make(Path.of(arguments[0]), "test");
-            StartedProcesses.start(new ProcessBuilder("sh", "-c", "while : ; do echo x >> \"$0\" ; done",
-                    directory.path().resolve("file").toString()));
-            while (!Files.exists(directory.path().resolve("file"))) {
+            var file = directory.path().resolve("file");
+            // It ends by itself once the directory has gone.
+            var child = StartedProcesses.start(new ProcessBuilder("sh", "-c", "while echo x >> \"$0\" ; do : ; done",
+                    file.toString()));
+            while (!Files.exists(file)) {
+                if (!child.isAlive()) {
+                    throw new IllegalStateException("the child has ended, with " + child.exitValue());
+                }
                 Thread.onSpinWait();
             }
             System.out.println("ready");
-            Thread.sleep(Long.MAX_VALUE);
+            // Until it is told to end, which is what is tested, or whoever told it has gone.
+            System.in.read();
         }
     }
 

@@ -20,6 +20,6 @@ record Task(Scenario scenario, Setting setting, String certificateDirectory) {
 
     /** Belongs to whoever made it, and is closed by them. */
     SelfSignedCertificate certificate() {
-        return new SelfSignedCertificate(Path.of(certificateDirectory));
+        return SelfSignedCertificate.at(Path.of(certificateDirectory));
     }
 }
