@@ -18,6 +18,7 @@ import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -74,7 +75,7 @@ class HostilePeerTest {
                 while (in.read() >= 0) {
                     // What it had sent before.
                 }
-            } catch (java.net.SocketException e) {
+            } catch (SocketException e) {
                 // A reset: not all that was sent was read.
             }
         }

@@ -84,7 +84,8 @@ public final class UcxIoHandler implements IoHandler {
                 added = false;
             }
             // Or it drops the task, and says nothing. Only this thread takes tasks out.
-            return size() < 0 || size() > others;
+            int now = size();
+            return now < 0 || now > others;
         }
 
         /** Of the queue, or -1 if nobody knows. */

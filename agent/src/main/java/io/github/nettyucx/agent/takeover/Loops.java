@@ -21,7 +21,6 @@ final class Loops {
     private static final Set<String> GROUPS = Set.of(".channel.nio.NioEventLoopGroup", ".channel.epoll.EpollEventLoopGroup",
             ".incubator.channel.uring.IOUringEventLoopGroup", ".channel.MultiThreadIoEventLoopGroup");
 
-
     private static final String NEW_CHILD = "newChild";
     /** What a group's own method is called since the agent has taken it over. */
     private static final String ORIGINAL = NEW_CHILD + NettyCopy.ORIGINAL;
