@@ -325,4 +325,16 @@ class DatagramOutputTest {
         assertEquals(1, content.refCnt());
         content.release();
     }
+
+    @Test
+    void nothingIsKeptOfAMessageWhoseBytesCannotBeHad() {
+        UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
+        ByteBuf part = Unpooled.copiedBuffer("b", StandardCharsets.UTF_8);
+        DatagramPacket message = new DatagramPacket(
+                Unpooled.wrappedBuffer(Unpooled.copiedBuffer("a", StandardCharsets.UTF_8), part), PEER);
+        part.release();
+        assertThrows(IllegalReferenceCountException.class, () -> DatagramOutput.checked(message, allocator));
+        assertEquals(0, allocator.metric().usedDirectMemory());
+        assertEquals(1, message.refCnt());
+    }
 }
