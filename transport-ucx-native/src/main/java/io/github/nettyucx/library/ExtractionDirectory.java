@@ -54,13 +54,15 @@ record ExtractionDirectory(int user) {
                         shared.resolve(bundle.directoryName() + ".verified")));
                 return directory;
             } catch (IOException unusable) {
-                Path directory = Files.createTempDirectory(base, "netty-ucx-", PRIVATE_DIRECTORY);
-                Thread cleanup = new Thread(null, () -> delete(directory), "netty-ucx-cleanup", 0, false);
+                Path own = Files.createTempDirectory(base, "netty-ucx-", PRIVATE_DIRECTORY);
+                Thread cleanup = new Thread(null, () -> delete(own), "netty-ucx-cleanup", 0, false);
                 // Nothing of the application's, which may go before the JVM does.
                 cleanup.setContextClassLoader(null);
                 Runtime.getRuntime().addShutdownHook(cleanup);
                 Logs.of(ExtractionDirectory.class).log(Level.WARNING,
-                        "UCX is extracted to " + directory + " for this process alone: " + unusable);
+                        "UCX is extracted to " + own + " for this process alone: " + unusable);
+                // One level below: UCX takes settings from the directory above, which is to be this user's as well.
+                Path directory = extraction.own(own.resolve(bundle.directoryName()));
                 extraction.complete(directory, bundle, VerifiedFiles.none());
                 return directory;
             }

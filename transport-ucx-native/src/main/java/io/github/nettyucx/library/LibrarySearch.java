@@ -15,6 +15,7 @@ final class LibrarySearch {
     private final Path workdir;
     private final List<String> attempts = new ArrayList<>();
 
+    private boolean momentary;
     private Platform platform;
     private BundledLibrary bundle;
 
@@ -110,6 +111,7 @@ final class LibrarySearch {
         try {
             return Optional.of(bundle().version());
         } catch (LibraryRejected e) {
+            momentary |= e.isMomentary();
             logger().log(Level.DEBUG, "no bundled UCX to compare others with: it {0}", e.getMessage());
             return Optional.empty();
         }
@@ -242,9 +244,15 @@ final class LibrarySearch {
             return Optional.of(attempt.run());
         } catch (LibraryRejected e) {
             attempts.add(origin + ": " + place + " " + e.getMessage());
+            momentary |= e.isMomentary();
             logger().log(Level.DEBUG, "{0}: {1} {2}", origin, place, e.getMessage());
             return Optional.empty();
         }
+    }
+
+    /** Whether something that was tried in vain may be of use in a moment. */
+    boolean isMomentary() {
+        return momentary;
     }
 
     private String story() {

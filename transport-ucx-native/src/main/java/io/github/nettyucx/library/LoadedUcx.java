@@ -40,6 +40,7 @@ final class LoadedUcx {
      * @throws LibraryRejected when that fails; then nothing of it stays in the process, or the message says so
      */
     static UcxLibrary open(Path library, Optional<UcxVersion> version, String origin) throws LibraryRejected {
+        ConfigurationFiles.requireTrusted(library);
         Map<String, String> before = UcxEnvironment.apply(version.orElse(UcxVersion.MINIMUM));
         // Before it is loaded: whoever finds it in the process then finds the property as well.
         System.setProperty(UcxLibrary.LOADED_PROPERTY, library.toString());

@@ -57,6 +57,8 @@ public final class UcxEnvironment {
                     "SIGHUP belongs to the JVM, which shuts down in good order on it"),
             new Setting("UCX_LOG_FILE", "stderr",
                     "standard output belongs to the application; UCX would write its warnings there"),
+            new Setting("UCX_MODULE_DIR", "",
+                    "modules are those beside the library; a ucx.conf in the working directory could name others"),
             new Setting("UCX_VFS_ENABLE", "n",
                     "no thread and no FUSE file system for introspection"),
             new Setting("UCX_ASYNC_MAX_EVENTS", "65536",
@@ -98,6 +100,10 @@ public final class UcxEnvironment {
     private static final Setting NO_RENDEZVOUS = new Setting("UCX_RNDV_THRESH", "inf", true,
             "UCX before 1.22 crashes without memory events when an endpoint is closed by force during a rendezvous");
 
+    /** Earlier releases do not know it. */
+    private static final Setting NO_PLUGINS = new Setting("UCX_PLUGIN_PATH", "",
+            "plugins are none; a ucx.conf in the working directory could name some");
+
     private static final Setting LATE_RENDEZVOUS = new Setting("UCX_RNDV_THRESH", "1m",
             "without an RDMA device a rendezvous saves no copy, and costs a round trip");
 
@@ -133,8 +139,11 @@ public final class UcxEnvironment {
         settings.add(NO_MEMORY_EVENTS);
         if (version.compareTo(MEMORY_EVENTS_OPTIONAL) < 0) {
             settings.add(NO_RENDEZVOUS);
-        } else if (!rdma) {
-            settings.add(LATE_RENDEZVOUS);
+        } else {
+            settings.add(NO_PLUGINS);
+            if (!rdma) {
+                settings.add(LATE_RENDEZVOUS);
+            }
         }
         if (!userSettings) {
             settings.add(NO_UNUSED_WARNING);

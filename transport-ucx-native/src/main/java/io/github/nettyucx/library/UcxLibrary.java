@@ -59,7 +59,8 @@ public final class UcxLibrary {
      *
      * @return the library, the same object each time
      * @throws UnsatisfiedLinkError when no usable UCX can be loaded; the message lists every place that was tried, what
-     *                              was wrong there, and what to do. Later calls throw a new error with the same message
+     *                              was wrong there, and what to do. Later calls throw a new error with the same message,
+     *                              or search again if something was short, or could not be read, at that time
      */
     public static synchronized UcxLibrary load() {
         if (loaded != null) {
@@ -68,13 +69,18 @@ public final class UcxLibrary {
         if (failure != null) {
             throw new UnsatisfiedLinkError(failure);
         }
+        LibrarySearch search = null;
         try {
-            loaded = onPlatformThread(() -> LibrarySearch.fromSystemProperties().run());
+            search = LibrarySearch.fromSystemProperties();
+            loaded = onPlatformThread(search::run);
             return loaded;
         } catch (Throwable t) {
             Throwable explained = LibrarySearch.explain(t);
-            failure = explained.getMessage();
-            UnsatisfiedLinkError error = new UnsatisfiedLinkError(failure);
+            boolean momentary = t instanceof VirtualMachineError || search != null && search.isMomentary();
+            if (!momentary) {
+                failure = explained.getMessage();
+            }
+            UnsatisfiedLinkError error = new UnsatisfiedLinkError(explained.getMessage());
             error.initCause(explained);
             throw error;
         }

@@ -33,6 +33,7 @@ final class ChildJvm {
     private final List<String> classPath = new ArrayList<>(List.of(locationOf(UcxLibrary.class), locationOf(LoadMain.class)));
     private final Map<String, String> environment = new HashMap<>();
     private boolean nativeAccess = true;
+    private Path directory;
 
     ChildJvm library(Object choice) {
         return property(UcxLibrary.PROPERTY, choice);
@@ -58,6 +59,12 @@ final class ChildJvm {
         return this;
     }
 
+    /** Where it works; otherwise where this JVM does. */
+    ChildJvm directory(Path working) {
+        directory = working;
+        return this;
+    }
+
     ChildJvm withoutNativeAccess() {
         nativeAccess = false;
         return this;
@@ -77,6 +84,9 @@ final class ChildJvm {
         builder.environment().keySet().removeIf(
                 name -> name.startsWith("UCX_") || name.startsWith("LD_") || name.equals("HPCX_UCX_DIR"));
         builder.environment().putAll(environment);
+        if (directory != null) {
+            builder.directory(directory.toFile());
+        }
         return builder.start();
     }
 

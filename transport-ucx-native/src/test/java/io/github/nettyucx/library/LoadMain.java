@@ -16,6 +16,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -40,6 +41,10 @@ final class LoadMain {
             if (wanted.contains("again")) {
                 loadAgain(e);
             }
+            if (wanted.contains("mended")) {
+                Files.delete(Path.of(System.getProperty("in.the.way")));
+                System.out.println("mended " + UcxLibrary.load().origin());
+            }
             if (wanted.contains("property")) {
                 System.out.println("property " + System.getProperty(UcxLibrary.LOADED_PROPERTY));
             }
@@ -60,6 +65,7 @@ final class LoadMain {
                 case "copy" -> System.out.println("copy " + ofAnotherCopy());
                 case "symbols" -> System.out.println("symbols " + symbols(library));
                 case "shm" -> System.out.println("shm " + sharedMemory());
+                case "maps" -> System.out.println("maps " + Files.readAllLines(Path.of("/proc/self/maps")));
                 case "virtual" -> { }
                 default -> throw new IllegalArgumentException(action);
             }

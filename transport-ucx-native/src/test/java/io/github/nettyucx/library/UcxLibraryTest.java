@@ -347,4 +347,14 @@ class UcxLibraryTest {
                 .property(UcxLibrary.WORKDIR_PROPERTY, file.resolve("below")).run();
         assertFailed(result, "cannot be extracted below " + file.resolve("below"), UcxLibrary.WORKDIR_PROPERTY);
     }
+
+    /** Nobody asks for UCX just once. */
+    @Test
+    void looksAgainWhereSomethingCouldNotBeWritten() throws Exception {
+        Path file = Files.createFile(temporary.resolve("file"));
+        ChildJvm.Result result = new ChildJvm().library("bundled").classPath(TestUcx.classPathEntry())
+                .property(UcxLibrary.WORKDIR_PROPERTY, file.resolve("below")).property("in.the.way", file).run("mended");
+        assertFailed(result, "cannot be extracted below");
+        assertEquals("bundled", result.line("mended"), result.output());
+    }
 }
