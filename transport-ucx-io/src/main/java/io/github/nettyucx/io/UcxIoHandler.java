@@ -17,7 +17,6 @@ import io.netty.util.internal.StringUtil;
 
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -225,9 +224,10 @@ public final class UcxIoHandler implements IoHandler {
         if (hasChannelsToClose()) {
             try {
                 executor.execute(this::closeChannels);
-            } catch (RejectedExecutionException e) {
-                // After shutdown() in the place of shutdownGracefully(), as by ExecutorService.close(): destroy() closes
-                // them, when the tasks that are there have been run.
+            } catch (RuntimeException e) {
+                // After shutdown() in the place of shutdownGracefully(), as by ExecutorService.close(), no task is taken:
+                // destroy() closes them, when the tasks that are there have been run. Where there is no room the next turn
+                // asks again, unless the loop has ended by then.
             }
         }
     }

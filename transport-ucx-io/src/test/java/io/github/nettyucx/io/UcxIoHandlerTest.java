@@ -233,15 +233,60 @@ class UcxIoHandlerTest {
         reader.assertReadAll();
     }
 
+    /** One task of the loop's own finds no room, and the application says so in its own way. */
+    @Test
+    void aLoopWhoseQueueIsFullWhenItEndsClosesItsChannels() throws Exception {
+        FullLoop loop = noted(new FullLoop());
+        Channel server = listen(loop, loop, new ChannelInboundHandlerAdapter());
+        Peers.await(loop.shutdownGracefully(0, 5, TimeUnit.SECONDS));
+        assertTrue(loop.refused, "there was room");
+        assertFalse(server.isOpen());
+    }
+
+    /** Full at the end of its first turn of input and output after it was told to end. */
+    private static final class FullLoop extends SingleThreadIoEventLoop {
+
+        private static final int CAPACITY = 16;
+        private boolean filled;
+        private boolean refused;
+
+        FullLoop() {
+            super(null, new DefaultThreadFactory("full"), UcxIoHandler.newFactory(), CAPACITY, (task, loop) -> {
+                throw new IllegalStateException("no room");
+            }, 0);
+        }
+
+        @Override
+        protected int runIo() {
+            int work = super.runIo();
+            if (isShuttingDown() && !filled) {
+                filled = true;
+                try {
+                    // Netty rounds the capacity up.
+                    for (int i = 0; i < 1_000_000; i++) {
+                        execute(() -> { });
+                    }
+                } catch (IllegalStateException e) {
+                    refused = true;
+                }
+            }
+            return work;
+        }
+    }
+
     @Test
     void aWrongWaitStrategyIsNamedWhenTheFactoryIsMade() {
         String property = "io.github.nettyucx.waitStrategy";
-        System.setProperty(property, "sleepy");
+        String before = System.setProperty(property, "sleepy");
         try {
             Throwable failure = assertThrows(IllegalArgumentException.class, UcxIoHandler::newFactory);
             assertTrue(failure.getMessage().contains("'sleepy'"), failure::toString);
         } finally {
-            System.clearProperty(property);
+            if (before == null) {
+                System.clearProperty(property);
+            } else {
+                System.setProperty(property, before);
+            }
         }
     }
 
