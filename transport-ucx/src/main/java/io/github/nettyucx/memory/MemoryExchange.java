@@ -48,6 +48,8 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
     private boolean tracked;
     /** The peer has told that UCX has taken all of the messages that have come. */
     private boolean counted;
+    /** UCX had not taken all of this side's messages when it ended. The peer can still get them, and is not to miss them. */
+    private boolean hasAbandoned;
 
     /** Of the two roles. Who asks is bounded by itself, and who answers by the peer's good will: so they are told apart. */
     private final Sends asked;
@@ -121,7 +123,7 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
 
     @Override
     public boolean isSending() {
-        return asked.count() > 0 || answers.count() > 0;
+        return hasAbandoned || asked.count() > 0 || answers.count() > 0;
     }
 
     @Override
@@ -137,6 +139,7 @@ public final class MemoryExchange implements MemoryMessages, InFlight {
         end = cause.get();
         serving.ended();
         access.ended();
+        hasAbandoned = isSending();
         asked.abandon();
         answers.abandon();
         frames.close();

@@ -94,7 +94,7 @@ public final class Inbound extends MessageRing {
             }
             window.spend(length);
             if (!Tag.isNumber(tag, arrived++)) {
-                throw ProtocolException.ofLoss("messages of the peer's stream are missing");
+                throw missing("messages of the peer's stream are missing");
             }
             makeRoom();
         } catch (ProtocolException | OutOfMemoryError e) {
@@ -182,6 +182,11 @@ public final class Inbound extends MessageRing {
         }
     }
 
+    /** Where UCX loses nothing it is the peer who has miscounted. */
+    private ProtocolException missing(String what) {
+        return port.losesMessages() ? ProtocolException.ofLoss(what) : new ProtocolException(what);
+    }
+
     /** @param tag of the peer's FIN */
     void finished(long tag) throws ProtocolException {
         if (isFinished()) {
@@ -189,7 +194,7 @@ public final class Inbound extends MessageRing {
         }
         // Of a stream that has failed, what comes is not counted.
         if (state != State.FAILED && !Tag.isCount(tag, arrived)) {
-            throw ProtocolException.ofLoss("messages of the peer's stream are missing at its end");
+            throw missing("messages of the peer's stream are missing at its end");
         }
         peerReads = Tag.isHalf(tag);
         if (state == State.OPEN || state == State.DISCARDING) {

@@ -5,6 +5,7 @@ import io.github.nettyucx.wire.ProtocolException;
 import io.github.nettyucx.wire.Tag;
 import org.junit.jupiter.api.Test;
 
+import java.nio.channels.ClosedChannelException;
 import java.util.List;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -47,6 +48,21 @@ class MemoryCountTest extends MemoryFixture {
         port.second();
         // The answer to the opening, and to the get.
         assertEquals(List.of(begun(2), whole(2)), port.counts);
+    }
+
+    /** The connection lasts until its peer has taken the end of the stream. Who fetches the answer then has lost nothing. */
+    @Test
+    void whatIsGivenUpIsNotToldAsTaken() {
+        start();
+        openAsPeer();
+        port.deferringSends = true;
+        deliver(MemoryFrame.GET, 0, 1000);
+        port.second();
+        port.second();
+        exchange.ended(() -> new ClosedChannelException());
+        port.second();
+        port.second();
+        assertEquals(List.of(begun(2)), port.counts);
     }
 
     /** UCX goes on reading the memory of the answer. */

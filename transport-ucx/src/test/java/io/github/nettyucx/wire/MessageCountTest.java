@@ -340,6 +340,16 @@ class MessageCountTest extends ConnectionFixture {
         assertEquals(1, port.losses());
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {Tag.DATA, Tag.FIN})
+    void whatComesNextTellsOfALoss(int next) {
+        open();
+        port.lose(1);
+        port.deliver(next, 0, text(next == Tag.DATA ? "behind" : ""));
+        assertEquals(CloseReason.LOST, connection.closeReason());
+        assertEquals(1, port.losses());
+    }
+
     @Test
     void anotherViolationIsNoLoss() {
         open();
