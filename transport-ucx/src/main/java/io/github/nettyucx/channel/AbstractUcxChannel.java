@@ -30,6 +30,8 @@ abstract class AbstractUcxChannel extends AbstractChannel {
     boolean wasActive;
     /** {@code null} without a loop. */
     private LoopRegistration registration;
+    /** Whether the last read was begun while auto-read was on, and not because the application asked for just this one. */
+    private boolean isAutomaticRead;
 
     AbstractUcxChannel(Channel parent) {
         super(parent);
@@ -104,6 +106,21 @@ abstract class AbstractUcxChannel extends AbstractChannel {
         if (ended != null) {
             registration = null;
             ended.cancel();
+        }
+    }
+
+    @Override
+    protected final void doBeginRead() {
+        isAutomaticRead = config().isAutoRead();
+        beginRead();
+    }
+
+    abstract void beginRead();
+
+    /** Auto-read was switched off by another thread, some time ago: the application can have asked for a read since. */
+    void cancelAutomaticRead() {
+        if (isAutomaticRead) {
+            cancelRead();
         }
     }
 

@@ -74,6 +74,11 @@ final class ChannelOutput extends LaneWork {
         lane.complete(failed ? null : buffer);
     }
 
+    /** A call of the lane's does not return: see {@link Lane#resume}. */
+    void resume() {
+        lane.resume(failed ? null : buffer);
+    }
+
     /**
      * Nothing can be sent any more: does the promises of what has been completed, and fails the others of what was flushed. In
      * the next turn, if the application flushes: one that writes for as long as it may would never come to an end, as what

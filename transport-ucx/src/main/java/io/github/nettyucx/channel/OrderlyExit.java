@@ -111,21 +111,33 @@ final class OrderlyExit extends Thread {
         channels.remove(channel);
     }
 
-    /** On the thread that ends the JVM. That may be an event loop's: then its channels can be closed only from here. */
+    /**
+     * On the thread that ends the JVM. That may be an event loop's: then its channels can be closed only from here. Nothing must be
+     * thrown here, also where memory is short: the JVM would leave the hooks that it has not started yet.
+     */
     @Override
     public void start() {
         begun = true;
         deadlineNanos = System.nanoTime() + TIMEOUT_NANOS;
-        bySignal = StackWalker.getInstance().walk(frames ->
-                frames.anyMatch(frame -> frame.getClassName().startsWith("java.lang.Terminator")));
-        if (!bySignal) {
-            try {
+        try {
+            bySignal = StackWalker.getInstance().walk(frames ->
+                    frames.anyMatch(frame -> frame.getClassName().startsWith("java.lang.Terminator")));
+            if (!bySignal) {
                 closeOwn();
-            } catch (RuntimeException e) {
-                logger.warn("Failed to close the channels of the loop that has ended the JVM.", e);
             }
+        } catch (Throwable e) {
+            tell(e);
+        } finally {
+            super.start();
         }
-        super.start();
+    }
+
+    private static void tell(Throwable cause) {
+        try {
+            logger.warn("Failed to close the channels of the loop that has ended the JVM.", cause);
+        } catch (Throwable e) {
+            // The memory that the one needed the other needs as well.
+        }
     }
 
     private void closeOwn() {
@@ -137,6 +149,8 @@ final class OrderlyExit extends Thread {
                 engines.add(channel.loop().engine());
             }
         }
+        // The calls from which the JVM is ended do not return.
+        own.forEach(UcxSocketChannel::resumeWriting);
         own.forEach(OrderlyExit::close);
         while (System.nanoTime() - deadlineNanos < 0 && !own.stream().allMatch(UcxSocketChannel::isOver)) {
             int work = 0;

@@ -68,20 +68,20 @@ abstract class UcxChannelConfig<C extends ChannelConfig> extends DefaultChannelC
         if (channel.isRegistered()) {
             EventLoop loop = channel.eventLoop();
             if (loop.inEventLoop()) {
-                cancelRead();
+                ((AbstractUcxChannel) channel).cancelRead();
             } else {
-                loop.execute(this::cancelRead);
+                loop.execute(this::cancelAutomaticRead);
             }
         } else if (channel.isOpen()) {
             // No loop uses the channel: it has none yet, or has left one, and the next one must not go on with the read.
-            cancelRead();
+            ((AbstractUcxChannel) channel).cancelRead();
         }
     }
 
-    private void cancelRead() {
+    private void cancelAutomaticRead() {
         if (!isAutoRead()) {
             // Not switched on again meanwhile.
-            ((AbstractUcxChannel) channel).cancelRead();
+            ((AbstractUcxChannel) channel).cancelAutomaticRead();
         }
     }
 

@@ -404,7 +404,7 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
     // ------------------------------------------------------------------------------------------- reading and writing
 
     @Override
-    protected void doBeginRead() {
+    void beginRead() {
         input.beginRead();
         if (watch != null) {
             watch.scheduleRead();

@@ -197,7 +197,7 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
     }
 
     @Override
-    protected void doBeginRead() {
+    void beginRead() {
         readPending = true;
         if (connectionsWait) {
             schedule();

@@ -279,10 +279,17 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
         }
     }
 
+    /** The thread ends the JVM, perhaps in a listener of a write's promise, and does not return from there. */
+    void resumeWriting() {
+        if (connection != null) {
+            connection.output().resume();
+        }
+    }
+
     // ------------------------------------------------------------------------------------------- reading
 
     @Override
-    protected void doBeginRead() {
+    void beginRead() {
         if (connection != null) {
             connection.input().beginRead();
         } else {

@@ -74,6 +74,14 @@ public interface Lane extends SocketWatcher {
     Written write(ChannelOutboundBuffer in, int spins) throws Exception;
 
     /**
+     * The thread ends the JVM, in a listener of a promise that a call of {@link #write} or {@link #complete} has done, and so that
+     * call does not return. Takes care that the next one goes on behind what has been sent.
+     *
+     * @param in what that call was given; {@code null} if nothing more of it is to be sent
+     */
+    void resume(ChannelOutboundBuffer in);
+
+    /**
      * Does the promises of what has been completed; sends nothing.
      *
      * @param in {@code null} if these promises are nobody's any more

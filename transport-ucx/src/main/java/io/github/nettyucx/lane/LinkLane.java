@@ -281,6 +281,11 @@ final class LinkLane implements Lane, ConnectionListener, EndpointListener, Memo
     }
 
     @Override
+    public void resume(ChannelOutboundBuffer in) {
+        output.resume(in);
+    }
+
+    @Override
     public void complete(ChannelOutboundBuffer in) {
         output.complete(in);
     }

@@ -29,6 +29,7 @@ final class LinkOutput {
     private final SendBufferPool sendBuffers;
     private final Gathering gathering;
     private final FlushedBytes flushedBytes = new FlushedBytes();
+    private final FlushedBuffers removal = new FlushedBuffers();
     /** What has been taken of a file and not been sent: in one of the two. */
     private final FilePipe file;
     private final RegionCopy copy;
@@ -60,6 +61,17 @@ final class LinkOutput {
         }
     }
 
+    /** A listener of a promise that was done in here does not return, and the next write has to go on from here. */
+    void resume(ChannelOutboundBuffer in) {
+        if (writing) {
+            gathering.clear();
+            if (in != null) {
+                removal.resume(in);
+            }
+            writing = false;
+        }
+    }
+
     /** @throws IOException if nothing can be sent any more */
     Written write(ChannelOutboundBuffer in, int spins) throws Exception {
         if (writing) {
@@ -84,7 +96,7 @@ final class LinkOutput {
             removeCompleted(in, outbound);
             if (unremoved == 0) {
                 // Empty buffers need no room. And the progress of a file behind them would be taken for theirs.
-                FlushedBuffers.remove(in, 0);
+                removal.remove(in, 0);
             }
             if (in.isEmpty()) {
                 return Written.DRAINED;
@@ -137,7 +149,7 @@ final class LinkOutput {
             int completed = outbound.completed();
             if (completed > 0) {
                 unremoved -= completed;
-                FlushedBuffers.remove(in, completed);
+                removal.remove(in, completed);
             }
         }
     }
@@ -153,7 +165,7 @@ final class LinkOutput {
             }
             connection.traffic().gathered(gathering.buffers());
             if (unremoved == 0) {
-                FlushedBuffers.remove(in, length);
+                removal.remove(in, length);
             } else {
                 unremoved += length;
             }
@@ -166,7 +178,7 @@ final class LinkOutput {
             return;
         }
         if (outbound.isIdle()) {
-            FlushedBuffers.remove(in, length);
+            removal.remove(in, length);
         } else {
             unremoved += length;
         }

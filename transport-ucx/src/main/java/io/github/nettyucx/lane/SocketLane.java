@@ -208,6 +208,11 @@ public final class SocketLane implements Lane {
         return output.write(in, spins);
     }
 
+    @Override
+    public void resume(ChannelOutboundBuffer in) {
+        output.resume(in);
+    }
+
     /** Nothing: a promise is done when the kernel has the bytes. */
     @Override
     public void complete(ChannelOutboundBuffer in) {

@@ -40,6 +40,7 @@ final class SocketOutput {
     private final ProgressEngine engine;
     private final Traffic traffic;
     private final SocketGathering gathering;
+    private final FlushedBuffers removal = new FlushedBuffers();
     /** Made for the first file. */
     private SocketFile file;
     private State state = State.OPEN;
@@ -86,6 +87,17 @@ final class SocketOutput {
         }
     }
 
+    /** A listener of a promise that was done in here does not return, and the next write has to go on from here. */
+    void resume(ChannelOutboundBuffer in) {
+        if (writing) {
+            gathering.clear();
+            if (in != null) {
+                removal.resume(in);
+            }
+            writing = false;
+        }
+    }
+
     private Written writeSome(ChannelOutboundBuffer in, int spins) throws Exception {
         for (int left = spins; ; left--) {
             Object message = in.current();
@@ -114,7 +126,7 @@ final class SocketOutput {
         int attempted = gathering.length();
         if (attempted == 0) {
             // Nothing but empty buffers.
-            FlushedBuffers.remove(in, 0);
+            removal.remove(in, 0);
             return;
         }
         int sent = gathering.count() == 1 ? socket.send(gathering.address(), attempted)
@@ -127,7 +139,7 @@ final class SocketOutput {
             }
             adapt(attempted, sent);
             writable = sent == attempted;
-            FlushedBuffers.remove(in, sent);
+            removal.remove(in, sent);
         }
     }
 

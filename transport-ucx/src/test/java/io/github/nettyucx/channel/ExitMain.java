@@ -6,7 +6,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.SingleThreadEventExecutor;
 
@@ -28,6 +31,10 @@ final class ExitMain {
         EXIT,
         /** The same in the listener of the last write's promise, on the event loop. */
         EXIT_ON_LOOP,
+        /** In the listener of the first write's promise, when the others are flushed as well. */
+        EXIT_AT_THE_FIRST_WRITE,
+        /** In {@code channelRead}, behind the writes. */
+        EXIT_IN_READ,
         /** {@code main} returns when the writes have succeeded, and the event loop is a daemon. */
         RETURN,
         /** By {@code System.exit} when the channel is closed. */
@@ -61,8 +68,16 @@ final class ExitMain {
         int size = Integer.parseInt(arguments[3]);
         Channel channel = new Bootstrap()
                 .group(TestLoops.newGroup(1, new DefaultThreadFactory("daemon", true)))
-                .channel(UcxSocketChannel.class).handler(new ChannelInboundHandlerAdapter())
-                .connect(Peers.loopback(port)).sync().channel();
+                .channel(UcxSocketChannel.class).handler(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void channelRead(ChannelHandlerContext context, Object message) {
+                        ReferenceCountUtil.release(message);
+                        if (end == End.EXIT_IN_READ) {
+                            write(context.channel(), total, size, null);
+                            System.exit(0);
+                        }
+                    }
+                }).connect(Peers.loopback(port)).sync().channel();
         switch (end) {
             case EXIT -> {
                 write(channel, total, size).sync();
@@ -73,6 +88,11 @@ final class ExitMain {
                 // Nothing else ends the JVM.
                 Thread.currentThread().join();
             }
+            case EXIT_AT_THE_FIRST_WRITE -> {
+                write(channel, total, size, done -> System.exit(0));
+                Thread.currentThread().join();
+            }
+            case EXIT_IN_READ -> Thread.currentThread().join();
             case RETURN -> write(channel, total, size).sync();
             case CLOSE -> {
                 write(channel, total, size);
@@ -157,12 +177,20 @@ final class ExitMain {
 
     /** @return the future of the last write */
     private static ChannelFuture write(Channel channel, int total, int size) {
+        return write(channel, total, size, null);
+    }
+
+    /** @param first is told of the first write */
+    private static ChannelFuture write(Channel channel, int total, int size, ChannelFutureListener first) {
         byte[] bytes = new SeededBytes(SEED).at(0, total);
         ChannelFuture last = null;
         for (int position = 0; position < total; position += size) {
             ByteBuf piece = Unpooled.directBuffer(size)
                     .writeBytes(Arrays.copyOfRange(bytes, position, Math.min(total, position + size)));
             last = channel.write(piece);
+            if (position == 0 && first != null) {
+                last.addListener(first);
+            }
         }
         channel.flush();
         return last;

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.FixedRecvByteBufAllocator;
 import org.junit.jupiter.api.AfterEach;
@@ -53,6 +58,20 @@ class ExitTest {
     @OnEachLane
     void anExitOnTheEventLoopLosesNothing() throws Exception {
         assertArrives(ExitMain.End.EXIT_ON_LOOP, 300 * KIB, KIB);
+    }
+
+    /** The write that is under way then is not gone on with where it was. */
+    @OnEachLane(linksOnly = true)
+    void anExitInTheMiddleOfAWriteLosesNothing() throws Exception {
+        assertArrives(ExitMain.End.EXIT_AT_THE_FIRST_WRITE, 300 * KIB, KIB);
+        assertArrives(ExitMain.End.EXIT_AT_THE_FIRST_WRITE, 1 * MIB, 64 * KIB);
+        assertArrives(ExitMain.End.EXIT_AT_THE_FIRST_WRITE, 8 * MIB, 2 * MIB);
+    }
+
+    @OnEachLane(linksOnly = true)
+    void anExitInAReadLosesNothing() throws Exception {
+        assertArrives(ExitMain.End.EXIT_IN_READ, 300 * KIB, KIB);
+        assertArrives(ExitMain.End.EXIT_IN_READ, 8 * MIB, 2 * MIB);
     }
 
     @OnEachLane
@@ -141,7 +160,21 @@ class ExitTest {
     private void assertArrives(ExitMain.End end, int total, int size) throws Exception {
         StreamReader reader = new StreamReader(
                 ExitMain.SEED, total, StreamReader.Demand.MANUAL, new SplittableRandom(ExitMain.SEED));
-        UcxServerSocketChannel server = peers.listen(peers.server(() -> reader)
+        ChannelHandler asking = new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelActive(ChannelHandlerContext context) {
+                if (end == ExitMain.End.EXIT_IN_READ) {
+                    context.writeAndFlush(Unpooled.wrappedBuffer(new byte[1]));
+                }
+                context.fireChannelActive();
+            }
+        };
+        UcxServerSocketChannel server = peers.listen(peers.server(() -> new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel child) {
+                child.pipeline().addLast(asking, reader);
+            }
+        })
                 .childOption(ChannelOption.AUTO_READ, false)
                 .childOption(ChannelOption.RCVBUF_ALLOCATOR,
                         new FixedRecvByteBufAllocator(64 * KIB).maxMessagesPerRead(1)));
