@@ -62,6 +62,8 @@ class LeftAsItWasTest {
             "own-group-of-netty | NioSocketChannel of the client, NioServerSocketChannel | makes its own loops",
             "with-handlers | NioSocketChannel of the client, UcxServerSocketChannel | bound, connected or given handlers",
             "local | LocalChannel of the client, LocalServerChannel of the server | channels of the class .*LocalServerChannel",
+            // On the loops of its group: there is nothing to warn of.
+            "local-of-own-group | LocalChannel of the client, LocalServerChannel of the server | .*LocalServerChannel",
             "epoll-domain | EpollDomainSocketChannel of the client, EpollServerDomainSocketChannel | EpollDomainSocketChannel"})
     void goesOnBesideTheTransport(String what, String classes, String reason) throws Exception {
         String output = run(what);

@@ -88,7 +88,7 @@ public final class OddApplication {
             return new NioEventLoopGroup(2, (Executor) null, (SelectorProvider)
                     Class.forName("sun.nio.ch.EPollSelectorProvider").getDeclaredConstructor().newInstance());
         }
-        if (what.equals("subclass-of-both")) {
+        if (what.equals("subclass-of-both") || what.equals("local-of-own-group")) {
             return new UsualGroup();
         }
         if (what.startsWith("bounded-executor")) {
@@ -182,7 +182,7 @@ public final class OddApplication {
                         made.pipeline().addLast(new ChannelInboundHandlerAdapter());
                         return made;
                     }), loopback());
-            case "local" -> echo(group, new ServerBootstrap().group(group).channel(LocalServerChannel.class),
+            case "local", "local-of-own-group" -> echo(group, new ServerBootstrap().group(group).channel(LocalServerChannel.class),
                     new Bootstrap().group(group).channel(LocalChannel.class), new LocalAddress("odd"));
             case "by-hand" -> byHand(group);
             case "one-loop" -> oneLoop(group);

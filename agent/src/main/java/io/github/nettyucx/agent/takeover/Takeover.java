@@ -38,8 +38,17 @@ public final class Takeover extends Hooks {
     /** What has been said to be left as it was: once each. */
     private final Set<String> told = ConcurrentHashMap.newKeySet();
     private final Set<Object> leftGroups = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
-    /** Of bootstraps, and left as they were: whether one loop of the transport's was named for them. */
-    private final Map<Object, Boolean> ofBootstraps = Collections.synchronizedMap(new WeakHashMap<>());
+    /** Of bootstraps, and left as they were. */
+    private final Map<Object, Left> ofBootstraps = Collections.synchronizedMap(new WeakHashMap<>());
+
+    /**
+     * What is to be told if a channel gets the loop beside. It keeps none of the channel's loops, which keep the channel.
+     *
+     * @param namesOneLoop whether one loop of the transport's was named for it
+     * @param ownGroup     the class of the group of those that it accepts, if that is the application's; or {@code null}
+     */
+    private record Left(boolean namesOneLoop, String ownGroup) {
+    }
 
     /** Called by its name, by the agent. */
     public Takeover(NettyCopy copy) {
@@ -154,26 +163,35 @@ public final class Takeover extends Hooks {
             }
         } catch (LeftAsItWas e) {
             left(e.getMessage());
-            if (order != null && order.isForServer()) {
-                warnOfOtherLoops(made, order.children());
-            }
         } catch (Throwable t) {
             failed("a channel of the class " + made.getClass().getName(), t);
         }
         // Why has been told, of it or of its group.
-        ofBootstraps.put(made, order != null && order.namesOneLoop());
+        ofBootstraps.put(made, order == null ? new Left(false, null)
+                : new Left(order.namesOneLoop(), ownGroup(order.children())));
         return made;
+    }
+
+    private String ownGroup(EventLoopGroup children) {
+        if (children == null || children instanceof Beside) {
+            return null;
+        }
+        String group = children.getClass().getName();
+        return group.startsWith(copy.rootPackage() + '.') ? null : group;
     }
 
     /** Children of a server are as their server is. */
     @Override
     protected void beside(Object registered) {
         // It stays known: it may be registered again, with another loop.
-        Boolean ofOneLoop = ofBootstraps.get(registered);
-        if (ofOneLoop != null && ofOneLoop) {
+        Left left = ofBootstraps.get(registered);
+        if (left != null && left.namesOneLoop) {
             warnOfOtherThread(registered.getClass().getName());
         }
-        if (ofOneLoop != null || registered instanceof Channel channel && channel.parent() != null) {
+        if (left != null && left.ownGroup != null) {
+            warnOfOtherLoops(registered.getClass().getName(), left.ownGroup);
+        }
+        if (left != null || registered instanceof Channel channel && channel.parent() != null) {
             return;
         }
         left((registered instanceof Channel ? "channels of the class " : "handles of the class ")
@@ -197,11 +215,10 @@ public final class Takeover extends Hooks {
      * Who has a group of its own may know its loops one by one, and look up by a connection's loop what is to serve it. There it
      * does not find the one beside.
      */
-    private void warnOfOtherLoops(Channel server, EventLoopGroup children) {
-        String group = children.getClass().getName();
-        if (!(children instanceof Beside) && !group.startsWith(copy.rootPackage() + '.') && isNew(group)) {
+    private void warnOfOtherLoops(String server, String group) {
+        if (isNew(group)) {
             logger.warn("Connections of {} are on other loops than those of the group {} (said once). An application that looks"
-                    + " them up by channel.eventLoop() needs -Dio.github.nettyucx.agent=off.", server.getClass().getName(), group);
+                    + " them up by channel.eventLoop() needs -Dio.github.nettyucx.agent=off.", server, group);
         }
     }
 
