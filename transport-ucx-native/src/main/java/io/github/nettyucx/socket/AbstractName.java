@@ -29,13 +29,20 @@ final class AbstractName implements AutoCloseable {
         if (fd < 0) {
             return null;
         }
-        // Nobody is to send anything: it would lie in the kernel's memory.
-        if (SocketFunctions.bind(state, fd, state.address(CallState.STRUCT), encode(state, name)) < 0
-                || SocketFunctions.shutdown(state, fd, SocketConstants.SHUT_RD) < 0) {
-            SocketFunctions.close(state, fd);
-            return null;
+        AbstractName taken = null;
+        try {
+            AbstractName made = new AbstractName(fd);
+            // Nobody is to send anything: it would lie in the kernel's memory.
+            if (SocketFunctions.bind(state, fd, state.address(CallState.STRUCT), encode(state, name)) >= 0
+                    && SocketFunctions.shutdown(state, fd, SocketConstants.SHUT_RD) >= 0) {
+                taken = made;
+            }
+            return taken;
+        } finally {
+            if (taken == null) {
+                SocketFunctions.close(state, fd);
+            }
         }
-        return new AbstractName(fd);
     }
 
     /** Gives the name back. Once, or more than once; from any thread. */

@@ -55,15 +55,17 @@ public final class Announcement implements AutoCloseable {
         if (fd < 0) {
             throw Errno.exception("socket", -fd);
         }
-        int port = server.getPort();
-        boolean there = has(state, fd, WILDCARD_OF_IPV6, port)
-                || (host instanceof Inet4Address || host.isAnyLocalAddress()) && has(state, fd, WILDCARD, port)
-                || (host.isAnyLocalAddress()
-                        // A connection to a wildcard gets to the machine itself.
-                        ? has(state, fd, LOOPBACK, port) || has(state, fd, LOOPBACK_OF_IPV6, port)
-                        : has(state, fd, host.getAddress(), port));
-        SocketFunctions.close(state, fd);
-        return there;
+        try {
+            int port = server.getPort();
+            return has(state, fd, WILDCARD_OF_IPV6, port)
+                    || (host instanceof Inet4Address || host.isAnyLocalAddress()) && has(state, fd, WILDCARD, port)
+                    || (host.isAnyLocalAddress()
+                            // A connection to a wildcard gets to the machine itself.
+                            ? has(state, fd, LOOPBACK, port) || has(state, fd, LOOPBACK_OF_IPV6, port)
+                            : has(state, fd, host.getAddress(), port));
+        } finally {
+            SocketFunctions.close(state, fd);
+        }
     }
 
     private static boolean has(CallState state, int fd, byte[] address, int port) {

@@ -59,7 +59,8 @@ public final class Errno {
     /**
      * The exception that an application knows from TCP: {@link ConnectException}, {@link BindException},
      * {@link NoRouteToHostException}, {@link ProtocolException} and {@link SocketException} with the text alone, and
-     * {@code IOException("Broken pipe")}. Anything else becomes an {@link IOException} that names the call.
+     * {@code IOException("Broken pipe")}. Anything else becomes an {@link IOException} that names the call, and a
+     * {@link SocketException} where a socket could not be connected or bound.
      *
      * @param call the function of C, or what was done
      * @param errno the positive error number
@@ -83,7 +84,11 @@ public final class Errno {
             case EPIPE -> new IOException(text);
             case EMFILE -> new IOException(call + " failed: " + text
                     + " (too many open files: raise the limit, ulimit -n)");
-            default -> failed(call, text);
+            default -> switch (call) {
+                // A filter of the machine's that denies it, an address without its scope.
+                case "connect", "bind", "listen" -> new SocketException(call + " failed: " + text);
+                default -> failed(call, text);
+            };
         };
     }
 

@@ -22,7 +22,7 @@ import java.net.UnknownHostException;
  *
  * <p>What may happen often answers with a count, or with the negative error number, of {@link Errno}: {@code -EAGAIN}
  * if there is nothing or no room now, {@code -EBADF} after {@link #close()}. It allocates nothing, and asks again
- * itself where a signal interrupted it. Anything else throws what {@code java.net} throws.
+ * itself where a signal interrupted it. Anything else throws what {@link Errno#exception} makes of it.
  *
  * <p>Only one thread at a time may use it.
  */
@@ -113,7 +113,7 @@ public final class KernelSocket implements DatagramPort, StreamEnd, AutoCloseabl
             try {
                 // Without this the system's configuration decides.
                 socket.set(SocketSetting.V6_ONLY, 0);
-            } catch (IOException e) {
+            } catch (Throwable e) {
                 socket.close();
                 throw e;
             }
@@ -201,6 +201,18 @@ public final class KernelSocket implements DatagramPort, StreamEnd, AutoCloseabl
         }
     }
 
+    private KernelSocket accepted(CallState state, int connection) {
+        try {
+            KernelSocket accepted = new KernelSocket(connection, ipv6);
+            accepted.peer = SocketAddresses.decode(state.memory, CallState.ADDRESS);
+            return accepted;
+        } catch (Throwable e) {
+            // For want of memory: nobody else knows of it.
+            SocketFunctions.close(state, connection);
+            throw e;
+        }
+    }
+
     /**
      * Takes the next connection. Those that were lost while they waited are passed over.
      *
@@ -213,9 +225,7 @@ public final class KernelSocket implements DatagramPort, StreamEnd, AutoCloseabl
             int result = SocketFunctions.accept4(
                     state, fd, state.address(CallState.ADDRESS), state.address(CallState.LENGTH), FLAGS);
             if (result >= 0) {
-                KernelSocket accepted = new KernelSocket(result, ipv6);
-                accepted.peer = SocketAddresses.decode(state.memory, CallState.ADDRESS);
-                return accepted;
+                return accepted(state, result);
             }
             switch (-result) {
                 case Errno.EAGAIN:

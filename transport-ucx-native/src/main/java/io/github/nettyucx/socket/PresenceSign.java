@@ -47,9 +47,11 @@ public final class PresenceSign implements AutoCloseable {
         if (fd < 0) {
             throw Errno.exception("socket", -fd);
         }
-        boolean there = AbstractName.isTaken(state, fd, name);
-        SocketFunctions.close(state, fd);
-        return there;
+        try {
+            return AbstractName.isTaken(state, fd, name);
+        } finally {
+            SocketFunctions.close(state, fd);
+        }
     }
 
     private static String name(byte[] number) {

@@ -35,7 +35,8 @@ class ErrnoTest {
 
     @Test
     void otherErrorsNameTheCall() {
-        check(IOException.class, "listen failed: Invalid argument", "listen", Errno.EINVAL);
+        check(SocketException.class, "listen failed: Invalid argument", "listen", Errno.EINVAL);
+        check(SocketException.class, "connect failed: Operation not permitted", "connect", Errno.EPERM);
         check(IOException.class, "splice failed: Unknown error 4711", "splice", 4711);
     }
 
