@@ -5,8 +5,6 @@ import io.github.nettyucx.lane.LoopLanes;
 import io.github.nettyucx.library.UcxLibrary;
 import io.netty.util.internal.SystemPropertyUtil;
 
-import java.nio.file.Path;
-
 /**
  * Tells whether UCX can be used in this process, and whether the transport can.
  * <p>
@@ -16,27 +14,6 @@ import java.nio.file.Path;
 public final class Ucx {
 
     private static final Throwable UNUSABLE_CAUSE = unusableCause();
-
-    /** Loaded by the first question that needs it. */
-    private static final class Library {
-
-        private static final UcxLibrary LOADED;
-        private static final Throwable CAUSE;
-
-        static {
-            UcxLibrary library = null;
-            Throwable cause = UNUSABLE_CAUSE;
-            if (cause == null) {
-                try {
-                    library = UcxLibrary.load();
-                } catch (Throwable t) {
-                    cause = t;
-                }
-            }
-            LOADED = library;
-            CAUSE = cause;
-        }
-    }
 
     private Ucx() {
     }
@@ -53,7 +30,7 @@ public final class Ucx {
 
     /** Whether UCX has been loaded, so that connections can take its lanes: shared memory, RDMA. */
     public static boolean isAvailable() {
-        return Library.CAUSE == null;
+        return unavailabilityCause() == null;
     }
 
     /**
@@ -62,14 +39,26 @@ public final class Ucx {
      * @throws UnsatisfiedLinkError if not, with {@link #unavailabilityCause()} as its cause
      */
     public static void ensureAvailability() {
-        if (!isAvailable()) {
-            throw linkError(unavailabilityCause());
+        Throwable cause = unavailabilityCause();
+        if (cause != null) {
+            throw linkError(cause);
         }
     }
 
-    /** Why UCX is not available: its message names every place that was tried. {@code null} if it is available. */
+    /**
+     * Why UCX is not available: its message names every place that was tried. {@code null} if it is available. What has failed
+     * for want of descriptors, memory or room on a disk is tried again by each question.
+     */
     public static Throwable unavailabilityCause() {
-        return Library.CAUSE;
+        if (UNUSABLE_CAUSE != null) {
+            return UNUSABLE_CAUSE;
+        }
+        try {
+            UcxLibrary.load();
+            return null;
+        } catch (Throwable t) {
+            return t;
+        }
     }
 
     /**
@@ -98,12 +87,11 @@ public final class Ucx {
 
     /** The version of UCX in use, such as {@code 1.22.0}, or {@code null} if it is not available. */
     public static String version() {
-        return isAvailable() ? Library.LOADED.version().toString() : null;
+        return isAvailable() ? UcxLibrary.load().version().toString() : null;
     }
 
     /** Where UCX's {@code libucp} was loaded from, or {@code null} if it is not available. */
     public static String libraryPath() {
-        Path path = isAvailable() ? Library.LOADED.path() : null;
-        return path == null ? null : path.toString();
+        return isAvailable() ? UcxLibrary.load().path().toString() : null;
     }
 }

@@ -3,9 +3,11 @@ package io.github.nettyucx.channel;
 
 import io.github.nettyucx.library.UcxLibrary;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -54,5 +56,15 @@ class PreparationTest {
     void ucxIsNotLoadedWhereConnectionsMayNotUseIt() throws Exception {
         String output = run(Lane.SOCKET);
         assertTrue(output.contains(PreparationMain.NEVER), output);
+    }
+
+    /** A directory that is full, or cannot be written to for a moment, has no consequences for the rest of the process's life. */
+    @Test
+    void connectionsHaveLinksAgainWhenUcxCanBeLoaded(@TempDir Path temporary) throws Exception {
+        assumeTrue("bundled".equals(System.getProperty(UcxLibrary.PROPERTY)), "the tests use another UCX");
+        Path file = Files.createFile(temporary.resolve("file"));
+        String output = run(Lane.SHM, List.of("-Xmx256m", "-D" + UcxLibrary.WORKDIR_PROPERTY + '=' + file.resolve("below"),
+                "-D" + PreparationMain.IN_THE_WAY + '=' + file, "-Dio.github.nettyucx.lanes=shm,socket"));
+        assertTrue(output.contains(PreparationMain.LATE), output);
     }
 }
