@@ -70,9 +70,12 @@ class FaultsTest {
     private final TicketRanges told = new TicketRanges();
     /** Numbers of the child's messages. Of the event loop. */
     private final BitSet received = new BitSet();
+    /** The last one that a process before this one can have sent. */
+    private volatile int ofProcessesBefore;
 
     private void start(FaultsMain.Way way) throws Exception {
         file.putInt(FaultsMain.PORT_AT, 0);
+        ofProcessesBefore = file.getInt(FaultsMain.SENT_AT);
         process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-Xmx256m",
                 "-Dio.github.nettyucx.library=" + System.getProperty("io.github.nettyucx.library", "bundled"),
@@ -147,14 +150,13 @@ class FaultsTest {
             for (Thread thread : threads) {
                 thread.join();
             }
-            if (failure.get() != null) {
-                throw new AssertionError("seed " + seed, failure.get());
-            }
+            assertNoFailure();
             MessagesTest.await("every ticket is decided", () -> isDecided(peer));
             MessagesTest.await("every request has ended", () -> underWay.get() == 0);
             // A ticket says so before the listener is told, in the same turn of the loop. The other node goes on sending.
             int came = node.timer().submit(received::cardinality).get();
             check(way, node, peer, came);
+            assertNoFailure();
         } finally {
             process.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
             if (group != null) {
@@ -287,10 +289,21 @@ class FaultsTest {
     private void receive(long[] message) {
         if (!FaultsMain.isWhole(message)) {
             failure.compareAndSet(null, new AssertionError("a message is not whole"));
-        } else if (received.get((int) message[0])) {
-            failure.compareAndSet(null, new AssertionError("message " + message[0] + " of the other node came twice"));
-        } else {
-            received.set((int) message[0]);
+            return;
+        }
+        int number = (int) message[0];
+        if (received.get(number)) {
+            failure.compareAndSet(null, new AssertionError("message " + number + " of the other node came twice"));
+        } else if (number > ofProcessesBefore && received.length() > number) {
+            failure.compareAndSet(null, new AssertionError("message " + number + " of the other node came after "
+                    + (received.length() - 1)));
+        }
+        received.set(number);
+    }
+
+    private void assertNoFailure() {
+        if (failure.get() != null) {
+            throw new AssertionError("seed " + seed, failure.get());
         }
     }
 

@@ -5,12 +5,15 @@ import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 
+import java.util.concurrent.atomic.AtomicInteger;
+
 /** An allocator that has no direct memory while the test wants that. */
 final class ScarceAllocator extends AbstractByteBufAllocator {
 
     static final String MESSAGE = "no direct memory, as the test wants it";
 
     private final ByteBufAllocator source;
+    private final AtomicInteger refusals = new AtomicInteger();
     private volatile boolean scarce;
 
     ScarceAllocator(ByteBufAllocator source) {
@@ -22,9 +25,15 @@ final class ScarceAllocator extends AbstractByteBufAllocator {
         this.scarce = scarce;
     }
 
+    /** How often there was none. */
+    int refusals() {
+        return refusals.get();
+    }
+
     @Override
     protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
         if (scarce) {
+            refusals.incrementAndGet();
             throw new OutOfMemoryError(MESSAGE);
         }
         return source.directBuffer(initialCapacity, maxCapacity);

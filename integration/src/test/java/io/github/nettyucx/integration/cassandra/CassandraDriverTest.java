@@ -21,6 +21,7 @@ import io.netty.channel.EventLoopGroup;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -90,6 +91,10 @@ class CassandraDriverTest {
         AllNodesFailedException failure = assertThrows(AllNodesFailedException.class,
                 () -> session((InetSocketAddress) server.localAddress()));
         assertSame(1, failure.getAllErrors().size());
+        // Of the bytes, which have all come: zeros.
+        assertTrue(reasons(failure).anyMatch(reason -> reason instanceof IllegalArgumentException
+                && reason.getMessage().contains("opcode: 0 in protocol 0")), () -> reasons(failure).toList().toString());
+        assertTrue(reasons(failure).noneMatch(IOException.class::isInstance), () -> reasons(failure).toList().toString());
         group.shutdownGracefully(0, 30, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
