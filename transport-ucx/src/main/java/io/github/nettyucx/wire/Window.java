@@ -20,11 +20,11 @@ final class Window {
         return size;
     }
 
-    /** The peer has sent a message of so many bytes. */
+    /** The peer has sent a message of so many bytes: what UCX tells is what the peer says, and not what has come. */
     void spend(long length) throws ProtocolException {
-        if (length == 0 || length > maxMessage) {
-            throw new ProtocolException("the peer sent a message of " + length + " bytes; expected 1 to "
-                    + maxMessage);
+        if (length <= 0 || length > maxMessage) {
+            throw new ProtocolException("the peer sent a message of " + Long.toUnsignedString(length)
+                    + " bytes; expected 1 to " + maxMessage);
         }
         long total = spent + length + Limits.MESSAGE_CHARGE;
         if (total > size) {

@@ -416,6 +416,17 @@ class LostConnectionTest extends ConnectionFixture {
         assertFailed(ProtocolException.class, "the peer sent a message of 0 bytes; expected 1 to 4096");
     }
 
+    /** The length is the peer's word. It must not be taken for a small one. */
+    @ParameterizedTest
+    @ValueSource(longs = {-1, Long.MIN_VALUE, Integer.MIN_VALUE, 0xFFFFFFFF00000400L, 1L << 32 | 1})
+    void refusesDataThatClaimsToBeHuge(long length) {
+        open();
+        port.deliverClaim(length);
+        assertFailed(ProtocolException.class, "the peer sent a message of " + Long.toUnsignedString(length)
+                + " bytes; expected 1 to 4096");
+        assertNull(read(WINDOW));
+    }
+
     @Test
     void refusesDataThatIsTooLong() {
         open();

@@ -317,6 +317,11 @@ final class ScriptedPort implements EndpointPort {
         sinks.get(CHANNEL_ID).onMessage(Tag.ofCount(CHANNEL_ID, messages, false), message(), 0);
     }
 
+    /** Of a message that claims to have so many bytes the first ones arrive, for a connection that has had no DATA before. */
+    void deliverClaim(long length) {
+        sinks.get(CHANNEL_ID).onMessage(Tag.ofData(CHANNEL_ID, 0, 0), message(), length);
+    }
+
     /** How often a connection has found out that messages have been lost. */
     int losses() {
         return losses;
