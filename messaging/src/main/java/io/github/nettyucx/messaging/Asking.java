@@ -81,7 +81,7 @@ final class Asking {
     }
 
     private void register(Pending pending, RequestType<?, ?> type, Duration timeout, boolean timed) {
-        long nanos = timeout.toNanos();
+        long nanos = NodeBuilder.nanos(timeout);
         if (nanos <= 0) {
             throw new IllegalArgumentException("timeout of a request: " + timeout + " (expected: more than 0)");
         }

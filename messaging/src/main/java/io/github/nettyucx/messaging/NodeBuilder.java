@@ -25,6 +25,8 @@ import java.util.function.IntFunction;
 /** Says what a {@link Node} is to be like. What is not said has the default that is written with the method. */
 public final class NodeBuilder {
 
+    private static final Duration LONGEST = Duration.ofDays(70 * 365);
+
     private final int id;
     private EventLoopGroup group;
     private Class<? extends Channel> channel = UcxSocketChannel.class;
@@ -184,7 +186,10 @@ public final class NodeBuilder {
 
     /** How long a thread spins for a response before it parks, as long as responses come in that time; 20 µs by default. */
     public NodeBuilder requestSpin(Duration time) {
-        requestSpin = Objects.requireNonNull(time, "time");
+        if (time.isNegative()) {
+            throw new IllegalArgumentException("requestSpin: " + time + " (expected: 0 or more)");
+        }
+        requestSpin = time;
         return this;
     }
 
@@ -232,6 +237,11 @@ public final class NodeBuilder {
         return value;
     }
 
+    /** Of a time that somebody waits at most; "for ever" becomes some decades, so that deadlines can be reckoned with. */
+    static long nanos(Duration time) {
+        return (time.compareTo(LONGEST) < 0 ? time : LONGEST).toNanos();
+    }
+
     private static Duration positive(String name, Duration value) {
         if (value.isNegative() || value.isZero()) {
             throw new IllegalArgumentException(name + ": " + value + " (expected: more than 0)");
@@ -252,9 +262,9 @@ public final class NodeBuilder {
         EventLoopGroup loopGroup = !own ? group
                 : new UcxEventLoopGroup(loops, waitStrategy == null ? UcxWaitStrategy.byDefault() : waitStrategy);
         try {
-            return new Node(new NodeSettings(id, ringCapacity, overflow, maxMessage, sendTimeout.toNanos(),
-                    reachTimeout.toNanos(), requestSpin.toNanos(), maxRequests, maxConnections, maxPeers, closeTimeout.toNanos(),
-                    goodbyeTimeout.toNanos()), loopGroup, own, executor, listener, directory).start(this);
+            return new Node(new NodeSettings(id, ringCapacity, overflow, maxMessage, nanos(sendTimeout),
+                    nanos(reachTimeout), nanos(requestSpin), maxRequests, maxConnections, maxPeers, nanos(closeTimeout),
+                    nanos(goodbyeTimeout)), loopGroup, own, executor, listener, directory).start(this);
         } catch (RuntimeException | Error e) {
             if (own) {
                 loopGroup.shutdownGracefully();

@@ -73,11 +73,19 @@ final class Waiter extends Pending {
     private boolean await(long spinNanos, long deadlineNanos) {
         long limit = spin.begin(spinNanos);
         if (limit > 0) {
-            long spinEnd = System.nanoTime() + limit;
+            long now = System.nanoTime();
+            // What is cut short says nothing of whether it would have paid.
+            boolean isCut = deadlineNanos - now < limit;
+            long spinEnd = isCut ? deadlineNanos : now + limit;
             while (!done) {
                 if (System.nanoTime() - spinEnd >= 0) {
-                    spin.ended(false);
+                    if (!isCut) {
+                        spin.ended(false);
+                    }
                     return park(deadlineNanos);
+                }
+                if (thread.isInterrupted()) {
+                    return done;
                 }
                 Thread.onSpinWait();
             }

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.lang.ref.WeakReference;
 import java.net.InetAddress;
@@ -23,6 +24,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -55,6 +57,30 @@ class ClosedNodeTest {
                 assertThrows(MessagingException.NodeLost.class, () -> peer.request(ASK, "x", LONG));
             }
         }
+    }
+
+    /** As those write who want no bound. It ends all the same, as all has been delivered. */
+    @ParameterizedTest
+    @ValueSource(longs = {Long.MAX_VALUE / 1_000_000_000, Long.MAX_VALUE})
+    void endsThoughItsTimesAreTheLongest(long seconds) {
+        Duration ever = Duration.ofSeconds(seconds);
+        ScheduledExecutorService own;
+        try (var nodes = new TestTransport.Nodes(TestTransport.UCX)) {
+            Node one = nodes.start(1, builder -> builder.sendTimeout(ever).reachTimeout(ever).closeTimeout(ever)
+                    .goodbyeTimeout(ever).requestSpin(ever));
+            nodes.start(2).onRequest(ASK, (from, request, responder) -> responder.respond(request));
+            assertEquals("x", one.peer(2).request(ASK, "x", ever));
+            assertEquals("y", one.peer(2).requestAsync(ASK, "y", ever).join());
+            own = one.timer();
+            one.close();
+        }
+        assertTrue(own.isTerminated(), "its loops are left behind");
+    }
+
+    @Test
+    void refusesTimesThatAreNone() {
+        assertThrows(IllegalArgumentException.class, () -> Node.builder(1).requestSpin(Duration.ofNanos(-1)));
+        assertThrows(IllegalArgumentException.class, () -> Node.builder(1).closeTimeout(Duration.ZERO));
     }
 
     /** Nothing of it is kept by a thread that has waited for an answer, and goes on. */
