@@ -4,7 +4,6 @@ package io.github.nettyucx.messaging;
 import io.netty.channel.EventLoop;
 
 import java.time.Duration;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /** Requests to one peer, as those see it who send them. Any thread may call. */
@@ -131,8 +130,8 @@ final class Asking {
             try {
                 home.execute(() -> pending.fail(cause));
                 return;
-            } catch (RejectedExecutionException e) {
-                // There is no loop any more.
+            } catch (RuntimeException e) {
+                // There is no loop any more, or it has no room.
             }
         }
         pending.fail(cause);

@@ -8,7 +8,6 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
 
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /** A channel between two nodes. Only for its event loop, except where noted. */
@@ -186,9 +185,17 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
                 looksAtPause = true;
                 loop.schedule(this::showLife, lifeNanos, TimeUnit.NANOSECONDS);
             }
-        } catch (RejectedExecutionException e) {
-            // Its loop has ended, and a pool still handles what was read before.
-            Node.LOGGER.debug("Nothing more is read from {}.", channel, e);
+        } catch (RuntimeException e) {
+            // Its loop has ended, and a pool still handles what was read before; or it has no room for a task.
+            if (!paused) {
+                LoopTask.execute(loop, this::readIfWanted);
+            }
+        }
+    }
+
+    private void readIfWanted() {
+        if (!paused) {
+            channel.read();
         }
     }
 
@@ -408,7 +415,7 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
     void leave() {
         leaving = true;
         if (!loop.inEventLoop()) {
-            loop.execute(this::leaveIfWhole);
+            LoopTask.execute(loop, this::leaveIfWhole);
         } else {
             leaveIfWhole();
         }
@@ -485,7 +492,7 @@ final class Connection extends ChannelInboundHandlerAdapter implements Inbox.Sou
     /** Something is wrong with the connection. Any thread may call. */
     void fail(Throwable cause) {
         if (!loop.inEventLoop()) {
-            loop.execute(() -> fail(cause));
+            LoopTask.execute(loop, () -> fail(cause));
         } else if (failure == null) {
             failure = cause;
             if (peer != null) {

@@ -160,7 +160,10 @@ public final class NodeBuilder {
         return this;
     }
 
-    /** The largest message that is sent or received, in bytes, up to 1 GiB; 64 MiB by default. */
+    /**
+     * The largest message that is sent or received, in bytes, up to 1 GiB; 64 MiB by default. An event loop does not wait for
+     * room. It can send, or answer with, none that the ring and the {@link #overflow} have no room for.
+     */
     public NodeBuilder maxMessage(int bytes) {
         maxMessage = (int) inRange("maxMessage", bytes, 1, 1 << 30);
         return this;

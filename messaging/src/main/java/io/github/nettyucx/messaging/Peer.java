@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -206,12 +205,7 @@ public final class Peer {
     }
 
     private void execute(EventLoop loop) {
-        try {
-            loop.execute(drain);
-        } catch (RejectedExecutionException e) {
-            // The loops have been shut down under the node. What was sent stays where it is.
-            Node.LOGGER.debug("Nothing can be sent to node {} any more.", id, e);
-        }
+        LoopTask.execute(loop, drain);
     }
 
     /** A thread that waited has been woken. It may have no processor but the one on which the loop would look for work. */

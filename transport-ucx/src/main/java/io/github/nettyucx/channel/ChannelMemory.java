@@ -12,7 +12,6 @@ import io.netty.util.concurrent.GlobalEventExecutor;
 import io.netty.util.concurrent.Promise;
 
 import java.nio.channels.NotYetConnectedException;
-import java.util.concurrent.RejectedExecutionException;
 
 /** Tells the application what happens to its memory and with the peer's, when the messages of a turn have been taken. */
 final class ChannelMemory extends LaneWork implements MemoryExchange.NotificationListener {
@@ -58,8 +57,8 @@ final class ChannelMemory extends LaneWork implements MemoryExchange.Notificatio
         Promise<UcxRemoteMemory> promise = loop.newPromise();
         try {
             loop.execute(() -> open(channel, key, promise));
-        } catch (RejectedExecutionException | OutOfMemoryError e) {
-            // The loop has ended, and the channel with it; or there is no memory for the task.
+        } catch (RuntimeException | OutOfMemoryError e) {
+            // The loop has ended, and the channel with it; or there is no memory, or no room, for the task.
             promise.tryFailure(e);
         }
         return promise;

@@ -467,7 +467,10 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
             try {
                 eventLoop().execute(() -> onSocketOrLog(task));
             } catch (RejectedExecutionException e) {
-                // The loop has ended, and has closed the channel.
+                // The loop has ended, and has closed the channel; or it has no room, and the caller has to know.
+                if (!eventLoop().isShutdown()) {
+                    throw e;
+                }
             }
         } else if (socket != null && isOpen()) {
             task.run(socket);

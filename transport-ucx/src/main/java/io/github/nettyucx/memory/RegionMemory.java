@@ -13,7 +13,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /** The memory of a region, for as long as the region has access to it or an operation uses it. */
@@ -124,9 +123,9 @@ final class RegionMemory extends AbstractReferenceCounted {
         Executor later = loop == null ? Runnable::run : loop;
         try {
             later.execute(this::completeIfOver);
-        } catch (RejectedExecutionException e) {
-            // The loop has ended.
-            completeIfOver();
+        } catch (RuntimeException e) {
+            // The loop has ended, or has no room; whoever rejects its tasks may throw what he likes.
+            GlobalEventExecutor.INSTANCE.execute(this::completeIfOver);
         }
     }
 

@@ -13,8 +13,8 @@ import io.netty.util.concurrent.Promise;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import java.nio.ReadOnlyBufferException;
 import java.util.Set;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongFunction;
@@ -120,6 +120,9 @@ public final class UcxRemoteMemory implements AutoCloseable {
      *         the channel's event loop calls, that is thrown
      */
     public Future<ByteBuf> get(long offset, ByteBuf target, int length) {
+        if (target.isReadOnly() && !executor.inEventLoop()) {
+            return executor.newFailedFuture(new ReadOnlyBufferException());
+        }
         if (length > 0) {
             target.ensureWritable(length);
         }
@@ -199,7 +202,7 @@ public final class UcxRemoteMemory implements AutoCloseable {
         }
         try {
             executor.execute(() -> begin(operation, completion, promise));
-        } catch (RejectedExecutionException | OutOfMemoryError e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
             for (ByteBuf buffer : buffers) {
                 ReferenceCountUtil.safeRelease(buffer);
             }

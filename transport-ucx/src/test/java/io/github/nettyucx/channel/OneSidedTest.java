@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.nio.ReadOnlyBufferException;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -191,6 +192,8 @@ class OneSidedTest extends OneSidedFixture {
                     Peers.await(remote.get(0, target, 8));
                 } else {
                     assertRefused(Reason.NO_RIGHT, remote.get(0, target, 8));
+                    assertInstanceOf(ReadOnlyBufferException.class,
+                            Peers.awaitFailure(remote.get(0, target.asReadOnly(), 8)));
                 }
                 if (right == UcxMemoryRight.WRITE) {
                     Peers.await(remote.put(0, direct(new byte[8])));
