@@ -18,6 +18,8 @@ final class Linger {
 
     /** What a peer takes at least in the close timeout, if it is to be waited for as long as it reads. */
     private static final int LEAST_PROGRESS_BYTES = 64 * 1024;
+    /** A loop that looks at its timers so much later than it ought to has done something else, and has not looked at peers. */
+    private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     /** How often it may take less. */
     private static final int SLOW_PERIODS = 6;
 
@@ -34,6 +36,8 @@ final class Linger {
     private int slowPeriods;
     private Future<?> timeout;
     private long deadlineNanos;
+    /** This loop has come late to the timeout: before it is decided what the peer has said meanwhile is taken. */
+    private boolean late;
     private boolean done;
 
     /**
@@ -74,6 +78,16 @@ final class Linger {
     }
 
     private void timedOut() {
+        if (!done && !late && output != null && System.nanoTime() - deadlineNanos >= LATE_NANOS) {
+            late = true;
+            output.schedule();
+        } else {
+            decide();
+        }
+    }
+
+    private void decide() {
+        late = false;
         long moved = moved();
         if (!done && !absolute && moved > movedBefore
                 && (moved - movedBefore >= LEAST_PROGRESS_BYTES || slowPeriods++ < SLOW_PERIODS)) {
@@ -106,6 +120,8 @@ final class Linger {
         }
         if (!lane.isOpen() || !lane.peerReads() || lane.isEndDelivered() && lane.isIdle()) {
             end();
+        } else if (late) {
+            decide();
         }
     }
 

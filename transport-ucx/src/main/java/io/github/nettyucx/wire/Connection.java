@@ -46,6 +46,8 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
     private final Inbound inbound;
     /** {@code null} where none can be missing. */
     private final MessageCount count;
+    /** Whether {@link #look} is going to be called. */
+    private boolean looking;
     /** {@code null} if there is nobody for messages about memory. */
     private MemoryMessages memory;
     private State state = State.OPENING;
@@ -274,23 +276,40 @@ public final class Connection implements MessageSink, InFlight, EndpointListener
 
     private void countIfSent() {
         if (count != null && count.isToBeWatched()) {
-            port.everySecond(this);
+            lookLater();
             count.watched();
+        }
+    }
+
+    private void lookLater() {
+        if (!looking) {
+            port.everySecond(this);
+            looking = true;
         }
     }
 
     @Override
     public boolean look() {
-        boolean goesOn = isAlive() && count.look(memory != null && memory.isSending());
+        if (isAlive() && count != null && count.isWatched()) {
+            count.look(memory != null && memory.isSending());
+        }
+        if (isAlive() && inbound.isGrantWaitedFor() && outbound.canSendCredit()) {
+            outbound.sendCredit(inbound.takeGrant());
+        }
         if (isAlive()) {
             trackIfBusy();
         }
-        return goesOn;
+        looking = isAlive() && (count != null && count.isWatched() || inbound.isGrantWaitedFor());
+        return looking;
     }
 
     private void grantIfDue() {
-        if (inbound.isGrantDue() && outbound.canSendCredit()) {
-            outbound.sendCredit(inbound.takeGrant());
+        if (inbound.isGrantDue()) {
+            if (outbound.canSendCredit()) {
+                outbound.sendCredit(inbound.takeGrant());
+            }
+        } else if (inbound.isGrantWaitedFor()) {
+            lookLater();
         }
     }
 

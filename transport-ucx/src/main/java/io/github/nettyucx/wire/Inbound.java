@@ -363,6 +363,11 @@ public final class Inbound extends MessageRing {
         return window.isGrantDue();
     }
 
+    /** Whether so much has been spent that less is to be sent as well, after a while. */
+    boolean isGrantWaitedFor() {
+        return window.isGrantWaitedFor();
+    }
+
     // ------------------------------------------------------------------------------------------- in flight
 
     /**

@@ -36,34 +36,36 @@ final class MessageCount {
         return !watched && outbound.posted() != seen;
     }
 
+    /** Whether it is to be called. */
+    boolean isWatched() {
+        return watched;
+    }
+
     /** It will be, until it says otherwise. */
     void watched() {
         watched = true;
     }
 
-    /**
-     * @param sending whether UCX has not completed all messages about memory
-     * @return whether to look again
-     */
-    boolean look(boolean sending) {
+    /** @param sending whether UCX has not completed all messages about memory */
+    void look(boolean sending) {
         if (!outbound.canSend()) {
-            return false;
+            watched = false;
+            return;
         }
         int posted = outbound.posted();
         boolean quiet = posted == seen;
         seen = posted;
         if (!quiet || !outbound.canSendCount()) {
-            return true;
+            return;
         }
         if (sending || !outbound.isIdle()) {
             // For ever, if the announcement of a large one has been lost.
             if (outbound.told() != posted) {
                 outbound.sendCount(false);
             }
-            return true;
+            return;
         }
         watched = false;
         outbound.sendCount(true);
-        return false;
     }
 }

@@ -136,7 +136,6 @@ public final class Outbound {
             return false;
         }
         credit -= length + Limits.MESSAGE_CHARGE;
-        moved += length;
         long request = port.send(address, length, Tag.ofData(peerChannelId, sent++, grant));
         traffic.sent(length, request);
         if (request < OK) {
@@ -231,7 +230,7 @@ public final class Outbound {
         return true;
     }
 
-    /** Grows as long as the peer takes what is sent to it: with each byte that is sent, and with each grant. */
+    /** Grows as long as the peer takes what is sent to it: by what it grants. */
     public long moved() {
         return moved;
     }

@@ -59,4 +59,12 @@ final class Window {
     boolean isGrantDue() {
         return owed >= size / 4;
     }
+
+    /**
+     * Whether the peer may be waiting for what it is owed, though that is little: it has spent more than a half. One that reads
+     * slowly would otherwise be taken for one that does not read.
+     */
+    boolean isGrantWaitedFor() {
+        return owed > 0 && spent > size / 2;
+    }
 }

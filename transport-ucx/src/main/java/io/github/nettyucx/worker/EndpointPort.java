@@ -94,10 +94,8 @@ public interface EndpointPort {
     default void messagesLost() {
     }
 
-    /** Has {@code task} looked at about once a second until it answers {@code false}. For endpoints that lose messages. */
-    default void everySecond(EverySecond task) {
-        throw new UnsupportedOperationException();
-    }
+    /** Has {@code task} looked at about once a second until it answers {@code false}. */
+    void everySecond(EverySecond task);
 
     /** Has messages that carry {@code channelId} delivered to {@code sink}. No other may have that id. */
     void register(int channelId, MessageSink sink);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
+import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -16,7 +17,9 @@ import org.junit.jupiter.api.BeforeEach;
 import java.nio.channels.ClosedChannelException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -102,5 +105,74 @@ class LingeringCloseTest {
         long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
         assertInstanceOf(ClosedChannelException.class, Peers.awaitFailure(write));
         assertTrue(millis >= closeTimeoutMillis, () -> "closed after " + millis + " ms");
+    }
+
+    /** Far less in the close timeout than a quarter of the window, which is what credit is given for at once. */
+    @OnEachLane(linksOnly = true)
+    void lastsWhileASlowPeerReads() throws Exception {
+        int window = 4 * MIB;
+        int total = window + 128 * 1024;
+        AtomicInteger received = new AtomicInteger();
+        AtomicInteger pause = new AtomicInteger(50);
+        Inbox child = new Inbox() {
+            @Override
+            public void channelActive(ChannelHandlerContext context) throws Exception {
+                super.channelActive(context);
+                context.read();
+            }
+
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                received.addAndGet(((ByteBuf) message).readableBytes());
+                ((ByteBuf) message).release();
+                context.executor().schedule(context::read, pause.get(), TimeUnit.MILLISECONDS);
+            }
+        };
+        Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.AUTO_READ, false)
+                .childOption(ChannelOption.SO_RCVBUF, window)
+                .childOption(ChannelOption.RCVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(8 * 1024).maxMessagesPerRead(1)));
+        Inbox inbox = new Inbox();
+        Channel client = Peers.connect(peers.client(inbox).option(UcxChannelOption.CLOSE_TIMEOUT_MILLIS, 3000), server);
+        ChannelFuture write = client.writeAndFlush(Unpooled.directBuffer(total).writeZero(total));
+        Peers.await(client.close());
+        Peers.await(write);
+        pause.set(0);
+        child.awaitInactive();
+        assertEquals(total, received.get());
+        assertEquals(List.of(), child.exceptions());
+    }
+
+    /** What the peer has taken meanwhile is looked at before the time is called over. */
+    @OnEachLane(linksOnly = true)
+    void isNotCutBecauseItsOwnLoopWasBusy() throws Exception {
+        int closeTimeoutMillis = 300;
+        Inbox child = new Inbox();
+        Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.AUTO_READ, false));
+        Bootstrap bootstrap = peers.client(new Inbox()).option(UcxChannelOption.CLOSE_TIMEOUT_MILLIS, closeTimeoutMillis);
+        Channel client = Peers.connect(bootstrap, server);
+        Channel accepted = child.awaitActive();
+        ChannelFuture write = client.writeAndFlush(Unpooled.directBuffer(2 * MIB).writeZero(2 * MIB));
+        CountDownLatch busy = new CountDownLatch(1);
+        // Its turn of input and output ends with this, and the timers come next.
+        Channel other = Peers.connect(peers.client(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) throws InterruptedException {
+                ((ByteBuf) message).release();
+                accepted.config().setAutoRead(true);
+                TimeUnit.MILLISECONDS.sleep(2 * closeTimeoutMillis);
+                busy.countDown();
+            }
+        }).clone(client.eventLoop()), peers.listen(() -> new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelActive(ChannelHandlerContext context) {
+                context.executor().schedule(() -> context.writeAndFlush(Unpooled.copyInt(1)), 100, TimeUnit.MILLISECONDS);
+            }
+        }));
+        ChannelFuture closed = client.close();
+        assertTrue(busy.await(15, TimeUnit.SECONDS));
+        Peers.await(closed);
+        Peers.await(write);
+        Peers.await(other.close());
+        assertEquals(List.of(), child.exceptions());
     }
 }

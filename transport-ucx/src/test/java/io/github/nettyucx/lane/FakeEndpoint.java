@@ -3,6 +3,7 @@ package io.github.nettyucx.lane;
 
 import io.github.nettyucx.ucp.UcsStatus;
 import io.github.nettyucx.worker.EndpointListener;
+import io.github.nettyucx.worker.EverySecond;
 import io.github.nettyucx.worker.InFlight;
 import io.github.nettyucx.worker.LinkPort;
 import io.github.nettyucx.worker.MessageSink;
@@ -412,6 +413,11 @@ final class FakeEndpoint implements LinkPort {
     @Override
     public void unregister(int channelId) {
         worker.unregister(channelId);
+    }
+
+    @Override
+    public void everySecond(EverySecond task) {
+        // No second goes by.
     }
 
     @Override

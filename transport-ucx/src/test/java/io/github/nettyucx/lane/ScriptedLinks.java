@@ -10,6 +10,7 @@ import io.github.nettyucx.handshake.ProcessIdentity;
 import io.github.nettyucx.ucp.UcsStatus;
 import io.github.nettyucx.worker.Counters;
 import io.github.nettyucx.worker.EndpointListener;
+import io.github.nettyucx.worker.EverySecond;
 import io.github.nettyucx.worker.InFlight;
 import io.github.nettyucx.worker.LinkPort;
 import io.github.nettyucx.worker.MessageSink;
@@ -368,6 +369,11 @@ final class ScriptedLinks implements LinkFactory {
         private void checkFlush(long request) {
             assertEquals(FLUSH, request);
             assertFalse(freed || abandoned, "somebody has given it away");
+        }
+
+        @Override
+        public void everySecond(EverySecond task) {
+            // No second goes by.
         }
 
         @Override

@@ -2,6 +2,7 @@
 package io.github.nettyucx.wire;
 
 import io.github.nettyucx.worker.EndpointPort;
+import io.github.nettyucx.worker.EverySecond;
 import io.github.nettyucx.worker.InFlight;
 import io.github.nettyucx.worker.MessageSink;
 import io.netty.util.ReferenceCounted;
@@ -37,6 +38,11 @@ public abstract class PlainPort implements EndpointPort {
     @Override
     public void track(InFlight operation) {
         tracked = operation;
+    }
+
+    @Override
+    public void everySecond(EverySecond task) {
+        // No second goes by.
     }
 
     @Override
