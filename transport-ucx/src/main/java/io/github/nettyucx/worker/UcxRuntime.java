@@ -42,7 +42,12 @@ public final class UcxRuntime {
     /** Why there is no context of a kind; kept, because the next attempt is likely to fail as well, and takes as long. */
     private static final Map<LinkKind, Failure> failures = new EnumMap<>(LinkKind.class);
     private static final Map<LinkKind, UcpContext> contexts = new EnumMap<>(LinkKind.class);
-    /** Whether it has been told that workers go without a filter; under the lock of the context of shared memory. */
+    /**
+     * What is read of the sockets of a new worker must not be another's. An interned string is the same one for all copies of this
+     * class, whatever their class loaders.
+     */
+    private static final Object ONE_AT_A_TIME = "io.github.nettyucx.worker.UcxRuntime".intern();
+    /** Whether it has been told that workers go without a filter; under that lock. */
     private static boolean unfilteredTold;
 
     /**
@@ -98,8 +103,7 @@ public final class UcxRuntime {
 
     static UcpWorker newWorker(LinkKind kind, String name) throws IOException {
         UcpContext context = context(kind);
-        // One after the other, also those of another copy of this class.
-        synchronized (context) {
+        synchronized (ONE_AT_A_TIME) {
             UcpWorkerParams params = new UcpWorkerParams().name(name);
             return kind == LinkKind.SHM ? newFilteredWorker(context, params) : context.createWorker(params);
         }
