@@ -64,7 +64,7 @@ java_home_on_path() {
 find_java() {
   local home
   for home in "${JAVA_HOME:-}" "$(java_home_on_path)" \
-      /usr/lib/jvm/* "$HOME"/.sdkman/candidates/java/* "$HOME"/.jdks/*; do
+      /usr/lib/jvm/* "${HOME:-}"/.sdkman/candidates/java/* "${HOME:-}"/.jdks/*; do
     if [[ -n $home ]] && is_new_enough "$home"; then
       echo "$home"
       return
@@ -101,6 +101,7 @@ without_colours() {
   sed 's/\x1b\[[0-9;]*m//g; /^$/d'
 }
 
+# What is given to the script is for what it starts: Maven would read of it.
 build() {
   command -v mvn > /dev/null || fail 'there is no Maven (mvn) on the PATH. Install Maven 3.8 or later.'
   echo 'Building what has changed ...' >&2
@@ -108,38 +109,59 @@ build() {
   # The file name is relative: each module writes a class path of its own, and the one of MODULE is used.
   (cd "$ROOT" && mvn -q -B -pl "$MODULE" -am -Dmaven.test.skip=true \
       -Dmdep.outputFile="target/$(basename "$CLASSPATH_FILE")" -DincludeScope=runtime \
-      compile dependency:build-classpath) 2>&1 | without_colours >&2 ||
+      compile dependency:build-classpath) 2>&1 < /dev/null | without_colours >&2 ||
     fail 'the build failed; what Maven said is above.'
   mv "$STAMP.new" "$STAMP"
 }
 
+# UCX could not be downloaded when that was built. It may be possible now, and nothing of what Maven looks at has changed.
+is_without_ucx() {
+  [[ ! -e $ROOT/transport-ucx-native/target/ucx-stamp ]]
+}
+
+fetch_ucx() {
+  sh "$ROOT/transport-ucx-native/src/build/fetch-ucx.sh" "$ROOT/transport-ucx-native/target" < /dev/null >&2 || true
+}
+
 build_if_stale() {
-  is_stale || return 0
+  is_stale || is_without_ucx || return 0
   mkdir -p "$(dirname "$STAMP")"
   if command -v flock > /dev/null; then
     # Server and client are often started at the same time, in two terminals.
     exec 9> "$STAMP.lock"
     flock 9
-    if is_stale; then
-      build
-    fi
+    build_what_is_missing
     exec 9>&-
   else
+    build_what_is_missing
+  fi
+}
+
+build_what_is_missing() {
+  if is_stale; then
     build
+  elif is_without_ucx; then
+    fetch_ucx
   fi
 }
 
 # The agent is a jar, which the build of MODULE does not make. Sets agent_jar.
 build_agent() {
-  local modules=(transport-ucx-native transport-ucx transport-ucx-io agent) inputs=() module
+  local modules=(transport-ucx-native transport-ucx transport-ucx-io agent) module
+  local inputs=("$ROOT/pom.xml" "$ROOT/transport-ucx-native/src/build")
   for module in "${modules[@]}"; do
     inputs+=("$ROOT/$module/pom.xml" "$ROOT/$module/src/main")
   done
+  if is_without_ucx; then
+    fetch_ucx
+  fi
+  # UCX, which is in the jar.
+  inputs+=("$(natives)")
   find_agent
   if [[ -z $agent_jar || -n $(find "${inputs[@]}" -newer "$agent_jar" -print -quit) ]]; then
     command -v mvn > /dev/null || fail 'there is no Maven (mvn) on the PATH. Install Maven 3.8 or later.'
     echo 'Building the agent ...' >&2
-    (cd "$ROOT" && mvn -q -B -pl agent -am -DskipTests -Dnetty.suite.skip=true -Dmaven.javadoc.skip=true package) 2>&1 |
+    (cd "$ROOT" && mvn -q -B -pl agent -am -DskipTests -Dnetty.suite.skip=true -Dmaven.javadoc.skip=true package) 2>&1 < /dev/null |
       without_colours >&2 || fail 'the build failed; what Maven said is above.'
     find_agent
     # Maven leaves a jar as it is whose contents are the same.
@@ -147,9 +169,10 @@ build_agent() {
   fi
 }
 
+# The newest: there are several after a change of the version.
 find_agent() {
   agent_jar=$(find "$ROOT/agent/target" -maxdepth 1 -name 'netty-ucx-agent-*.jar' ! -name '*-sources.jar' \
-    ! -name '*-javadoc.jar' -print -quit 2> /dev/null || true)
+    ! -name '*-javadoc.jar' -printf '%T@ %p\n' 2> /dev/null | sort -rn | sed -n '1s/^[^ ]* //p' || true)
 }
 
 # --- Run ---

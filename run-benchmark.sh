@@ -46,7 +46,7 @@ build_applications() {
     mkdir -p "$ROOT/integration/target"
     touch "$stamp.new"
     (cd "$ROOT" && mvn -q -B -pl integration -am -DskipTests -Dnetty.suite.skip=true -Dmaven.javadoc.skip=true \
-        -Dmdep.outputFile=target/applications.classpath -DincludeScope=test package dependency:build-classpath) 2>&1 |
+        -Dmdep.outputFile=target/applications.classpath -DincludeScope=test package dependency:build-classpath) 2>&1 < /dev/null |
       without_colours >&2 || fail 'the build failed; what Maven said is above.'
     mv "$stamp.new" "$stamp"
   fi

@@ -85,7 +85,15 @@ find_pip() {
     done
     # A Python without pip can often still make an environment that has one.
     if python3 -m venv "$work/venv" > /dev/null 2>&1; then
-        echo "$work/venv/bin/python3 -m pip"
+        echo venv
+    fi
+}
+
+run_pip() {
+    if [ "$pip" = venv ]; then
+        "$work/venv/bin/python3" -m pip "$@"
+    else
+        $pip "$@"
     fi
 }
 
@@ -117,17 +125,25 @@ get_wheel() {
     fi
     say "downloading UCX $1 for $2 into $cache"
     rm -rf "$work/download"
-    mkdir -p "$work/download" "$cache"
+    mkdir -p "$work/download"
+    if ! mkdir -p "$cache" 2> /dev/null || [ ! -w "$cache" ]; then
+        pip_failed=yes
+        problem="cannot write to $cache; set NETTY_UCX_CACHE to another directory"
+        return 1
+    fi
     echo "$package --hash=sha256:$digest" > "$work/requirements.txt"
-    if ! $pip --quiet --disable-pip-version-check --no-input --retries 2 download --require-hashes --no-deps \
+    if ! run_pip --quiet --disable-pip-version-check --no-input --retries 2 download --require-hashes --no-deps \
             --only-binary=:all: --platform "manylinux_2_28_$2" --dest "$work/download" \
             --requirement "$work/requirements.txt" > "$work/pip.log" 2>&1; then
         pip_failed=yes
         problem="pip could not download it: $(grep . "$work/pip.log" | tail -n 1)"
         return 1
     fi
-    mv "$work/download"/*.whl "$file.$$"
-    mv "$file.$$" "$file"
+    if ! mv "$work/download"/*.whl "$file.$$" || ! mv "$file.$$" "$file"; then
+        pip_failed=yes
+        problem="cannot write to $cache; set NETTY_UCX_CACHE to another directory"
+        return 1
+    fi
     if ! matches "$file" "$digest"; then
         problem="$file is not the expected file"
         return 1
