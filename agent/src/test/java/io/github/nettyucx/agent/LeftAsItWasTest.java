@@ -114,6 +114,16 @@ class LeftAsItWasTest {
         assertEquals(1, count(output, "WARN"), output);
     }
 
+    /** It cannot go on as without the agent, and is told what to do. */
+    @ParameterizedTest
+    @ValueSource(strings = {"4.1", "4.2"})
+    void anApplicationThatMovesItsChannelsIsWarned(String netty) throws Exception {
+        String output = run("moves", netty);
+        assertSays(output, "answer true odd");
+        assertEquals(2, count(output, "^moved false$"), output);
+        assertEquals(1, count(output, "WARN.* is not deregistered .*needs -Dio.github.nettyucx.agent=off"), output);
+    }
+
     /** They may share what is not safe for two threads. */
     @ParameterizedTest
     @ValueSource(strings = {"4.1", "4.2"})

@@ -184,6 +184,7 @@ public final class OddApplication {
                     }), loopback());
             case "local", "local-of-own-group" -> echo(group, new ServerBootstrap().group(group).channel(LocalServerChannel.class),
                     new Bootstrap().group(group).channel(LocalChannel.class), new LocalAddress("odd"));
+            case "moves" -> moves(group);
             case "by-hand" -> byHand(group);
             case "one-loop" -> oneLoop(group);
             case "again" -> again(group);
@@ -246,6 +247,21 @@ public final class OddApplication {
             answers.put(context.channel().eventLoop().inEventLoop() + " "
                     + message.toString(StandardCharsets.US_ASCII));
         }
+    }
+
+    /** To another loop of its group, when it is connected. */
+    private void moves(EventLoopGroup group) throws Exception {
+        Channel listening = new ServerBootstrap().group(group).channel(NioServerSocketChannel.class).childHandler(new Echo())
+                .bind(loopback()).sync().channel();
+        Channel channel = new Bootstrap().group(group).channel(NioSocketChannel.class).handler(new Answer())
+                .connect(listening.localAddress()).sync().channel();
+        for (int i = 0; i < 2; i++) {
+            System.out.println("moved " + channel.deregister().await().isSuccess());
+        }
+        channel.writeAndFlush(Unpooled.copiedBuffer("odd", StandardCharsets.US_ASCII)).sync();
+        System.out.println("answer " + answers.poll(SECONDS, TimeUnit.SECONDS));
+        channel.close().sync();
+        listening.close().sync();
     }
 
     private void echo(EventLoopGroup group, ServerBootstrap server, Bootstrap client, SocketAddress at)

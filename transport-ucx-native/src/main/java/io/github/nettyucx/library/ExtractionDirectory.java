@@ -26,8 +26,8 @@ import java.util.Set;
  * that no number of starts and kills fills the disk.
  *
  * <p>A file that has changed since it was last compared with its digest is compared again before it is used, and replaced
- * by an atomic rename when it is missing or differs. Processes that do this at once write the same bytes, so whichever wins, each of them opens a good file, and
- * one that has the old file mapped keeps it. Nothing in a directory that another user could have prepared or could
+ * by an atomic rename when it is missing or differs. Processes that do this at once write the same bytes, so whichever wins,
+ * each of them opens a good file, and one that has the old file mapped keeps it. Nothing in a directory that another user could have prepared or could
  * change is used: then the libraries go into a fresh directory of this process's own, deleted at exit.
  */
 record ExtractionDirectory(int user) {

@@ -13,6 +13,7 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.net.SocketAddress;
 
 /**
@@ -22,6 +23,7 @@ import java.net.SocketAddress;
 abstract class AbstractUcxChannel extends AbstractChannel {
 
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(AbstractUcxChannel.class);
+    private static final AtomicBoolean REFUSAL_TOLD = new AtomicBoolean();
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
 
     volatile InetSocketAddress local;
@@ -165,7 +167,14 @@ abstract class AbstractUcxChannel extends AbstractChannel {
     @Override
     public ChannelFuture deregister(ChannelPromise promise) {
         String reason = reasonToStay();
-        return reason == null ? super.deregister(promise)
-                : promise.setFailure(new UnsupportedOperationException(reason));
+        if (reason == null) {
+            return super.deregister(promise);
+        }
+        if (REFUSAL_TOLD.compareAndSet(false, true)) {
+            // Whoever has not chosen this transport, and has the agent, learns here what is wrong.
+            logger.warn("{} is not deregistered (said once): {}. With the agent, an application that moves connected channels to"
+                    + " another event loop needs -Dio.github.nettyucx.agent=off.", this, reason);
+        }
+        return promise.setFailure(new UnsupportedOperationException(reason));
     }
 }

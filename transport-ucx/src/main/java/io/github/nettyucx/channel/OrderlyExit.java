@@ -112,8 +112,8 @@ final class OrderlyExit extends Thread {
     }
 
     /**
-     * On the thread that ends the JVM. That may be an event loop's: then its channels can be closed only from here. Nothing must be
-     * thrown here, also where memory is short: the JVM would leave the hooks that it has not started yet.
+     * On the thread that ends the JVM. That may be an event loop's: then its channels can be closed only from here. Nothing
+     * must be thrown here, also where memory is short: the JVM would leave the hooks that it has not started yet.
      */
     @Override
     public void start() {

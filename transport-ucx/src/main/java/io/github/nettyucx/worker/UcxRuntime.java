@@ -46,7 +46,7 @@ public final class UcxRuntime {
      * What is read of the sockets of a new worker must not be another's. An interned string is the same one for all copies of this
      * class, whatever their class loaders.
      */
-    private static final Object ONE_AT_A_TIME = "io.github.nettyucx.worker.UcxRuntime".intern();
+    private static final Object ONE_AT_A_TIME = UcxRuntime.class.getName().intern();
     /** Whether it has been told that workers go without a filter; under that lock. */
     private static boolean unfilteredTold;
 
