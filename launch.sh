@@ -8,6 +8,8 @@ readonly JVM_FLAGS=(--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-
 readonly SCRIPT=${0##*/}
 readonly CLASSES="$ROOT/$MODULE/target/classes"
 readonly CLASSPATH_FILE="$ROOT/$MODULE/target/${SCRIPT%.sh}.classpath"
+# Its time says when UCX was last looked for in vain.
+readonly FETCHED="$ROOT/transport-ucx-native/target/ucx-tried"
 # Its time says when the last build that succeeded began.
 readonly STAMP="$ROOT/$MODULE/target/${SCRIPT%.sh}.stamp"
 
@@ -114,12 +116,14 @@ build() {
   mv "$STAMP.new" "$STAMP"
 }
 
-# UCX could not be downloaded when that was built. It may be possible now, and nothing of what Maven looks at has changed.
+# UCX could not be downloaded when that was built. It may be possible now, and nothing of what Maven looks at has changed. Tried
+# once an hour: where it cannot be had, that takes its time.
 is_without_ucx() {
-  [[ ! -e $ROOT/transport-ucx-native/target/ucx-stamp ]]
+  [[ -z $(find "$(natives)" -name SHA256SUMS 2> /dev/null) && -z $(find "$FETCHED" -mmin -60 2> /dev/null) ]]
 }
 
 fetch_ucx() {
+  touch "$FETCHED"
   sh "$ROOT/transport-ucx-native/src/build/fetch-ucx.sh" "$ROOT/transport-ucx-native/target" < /dev/null >&2 || true
 }
 
@@ -147,7 +151,7 @@ build_what_is_missing() {
 
 # The agent is a jar, which the build of MODULE does not make. Sets agent_jar.
 build_agent() {
-  local modules=(transport-ucx-native transport-ucx transport-ucx-io agent) module
+  local modules=(transport-ucx-native transport-ucx transport-ucx-io agent) module index
   local inputs=("$ROOT/pom.xml" "$ROOT/transport-ucx-native/src/build")
   for module in "${modules[@]}"; do
     inputs+=("$ROOT/$module/pom.xml" "$ROOT/$module/src/main")
@@ -156,7 +160,8 @@ build_agent() {
     fetch_ucx
   fi
   # UCX, which is in the jar.
-  inputs+=("$(natives)")
+  index=$(find "$(natives)" -name SHA256SUMS 2> /dev/null || true)
+  [[ -z $index ]] || inputs+=("$index")
   find_agent
   if [[ -z $agent_jar || -n $(find "${inputs[@]}" -newer "$agent_jar" -print -quit) ]]; then
     command -v mvn > /dev/null || fail 'there is no Maven (mvn) on the PATH. Install Maven 3.8 or later.'

@@ -54,22 +54,34 @@ record ExtractionDirectory(int user) {
                         shared.resolve(bundle.directoryName() + ".verified")));
                 return directory;
             } catch (IOException unusable) {
-                Path own = Files.createTempDirectory(base, "netty-ucx-", PRIVATE_DIRECTORY);
-                Thread cleanup = new Thread(null, () -> delete(own), "netty-ucx-cleanup", 0, false);
-                // Nothing of the application's, which may go before the JVM does.
-                cleanup.setContextClassLoader(null);
-                Runtime.getRuntime().addShutdownHook(cleanup);
-                Logs.of(ExtractionDirectory.class).log(Level.WARNING,
-                        "UCX is extracted to " + own + " for this process alone: " + unusable);
-                // One level below: UCX takes settings from the directory above, which is to be this user's as well.
-                Path directory = extraction.own(own.resolve(bundle.directoryName()));
-                extraction.complete(directory, bundle, VerifiedFiles.none());
-                return directory;
+                return extraction.extractForThisProcess(bundle, base, unusable);
             }
         } catch (IOException e) {
             throw new LibraryRejected("cannot be extracted below " + base + " (" + e + "); set -D"
                     + UcxLibrary.WORKDIR_PROPERTY + " to a directory that this user may write to", e);
         }
+    }
+
+    private Path extractForThisProcess(BundledLibrary bundle, Path base, IOException unusable)
+            throws IOException, LibraryRejected {
+        Path own = Files.createTempDirectory(base, "netty-ucx-", PRIVATE_DIRECTORY);
+        Path directory;
+        try {
+            // One level below: UCX takes settings from the directory above, which is to be this user's as well.
+            directory = own(own.resolve(bundle.directoryName()));
+            complete(directory, bundle, VerifiedFiles.none());
+        } catch (Throwable t) {
+            // It may be tried again, and needs the room.
+            delete(own);
+            throw t;
+        }
+        Thread cleanup = new Thread(null, () -> delete(own), "netty-ucx-cleanup", 0, false);
+        // Nothing of the application's, which may go before the JVM does.
+        cleanup.setContextClassLoader(null);
+        Runtime.getRuntime().addShutdownHook(cleanup);
+        Logs.of(ExtractionDirectory.class).log(Level.WARNING,
+                "UCX is extracted to " + own + " for this process alone: " + unusable);
+        return directory;
     }
 
     private void complete(Path directory, BundledLibrary bundle, VerifiedFiles verified)

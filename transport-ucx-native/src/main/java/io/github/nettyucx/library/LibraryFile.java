@@ -63,7 +63,8 @@ record LibraryFile(Path path, Optional<UcxVersion> version) {
             }
             return new LibraryFile(path, Optional.ofNullable(findVersion(file, header)));
         } catch (IOException e) {
-            throw new LibraryRejected(Files.notExists(path) ? "does not exist" : "cannot be read: " + e, e);
+            boolean missing = Files.notExists(path);
+            throw new LibraryRejected(missing ? "does not exist" : "cannot be read: " + e, e, !missing);
         }
     }
 

@@ -9,12 +9,20 @@ import java.nio.file.NoSuchFileException;
 final class LibraryRejected extends Exception {
     private static final long serialVersionUID = 1L;
 
+    private final boolean momentary;
+
     LibraryRejected(String message) {
-        super(message);
+        this(message, null);
     }
 
     LibraryRejected(String message, Throwable cause) {
+        this(message, cause, false);
+    }
+
+    /** @param momentary whether it can be otherwise in a moment, also if no {@link IOException} says so */
+    LibraryRejected(String message, Throwable cause, boolean momentary) {
         super(message, cause);
+        this.momentary = momentary;
     }
 
     /** Whether it can be otherwise in a moment: something was short, or could not be read, rather than wrong. */
@@ -22,15 +30,10 @@ final class LibraryRejected extends Exception {
         for (Throwable t = this; t != null; t = t.getCause()) {
             boolean unreadable = t instanceof IOException && !(t instanceof NoSuchFileException)
                     && !(t instanceof FileNotFoundException);
-            if (unreadable || isShortage(String.valueOf(t.getMessage()))) {
+            if (unreadable || t instanceof LibraryRejected rejected && rejected.momentary) {
                 return true;
             }
         }
         return false;
-    }
-
-    /** In the words of the C library, which the dynamic linker and the JDK hand on. */
-    private static boolean isShortage(String message) {
-        return message.contains("Too many open files") || message.contains("Cannot allocate memory");
     }
 }

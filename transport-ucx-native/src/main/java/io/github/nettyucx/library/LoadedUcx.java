@@ -134,7 +134,8 @@ final class LoadedUcx {
             message += "; the file system may be mounted noexec: for the bundled UCX, set -D"
                     + UcxLibrary.WORKDIR_PROPERTY + " to a directory elsewhere";
         }
-        return new LibraryRejected("cannot be loaded: " + message, e);
+        // Why is said in the user's language. Descriptors, or memory, may have been short.
+        return new LibraryRejected("cannot be loaded: " + message, e, true);
     }
 
     private static UcxVersion version(MemorySegment handle) throws LibraryRejected {

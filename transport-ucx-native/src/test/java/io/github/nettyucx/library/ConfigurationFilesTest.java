@@ -59,15 +59,39 @@ class ConfigurationFilesTest {
 
     @Test
     void settingsOfSomebodyElsesAreRefused() throws Exception {
-        assumeTrue(Libc.geteuid() == 0, "only root can give a file away");
         Path file = file("working");
-        Files.setAttribute(file, "unix:uid", SOMEBODY);
+        give(file);
         assertRefused(jvm(), file, "belongs to another user, " + SOMEBODY);
         Files.setAttribute(file, "unix:uid", 0);
         Path link = Files.createSymbolicLink(Files.createDirectories(temporary.resolve("home")).resolve("ucx.conf"), file);
         assertEquals(0, jvm().run().exitCode());
-        Files.setAttribute(link, "unix:uid", SOMEBODY, LinkOption.NOFOLLOW_LINKS);
+        give(link);
         assertRefused(jvm(), link, "belongs to another user, " + SOMEBODY);
+    }
+
+    private static void give(Path file) {
+        try {
+            Files.setAttribute(file, "unix:uid", SOMEBODY, LinkOption.NOFOLLOW_LINKS);
+        } catch (IOException e) {
+            assumeTrue(false, "only root can give a file away, and not in each namespace: " + e);
+        }
+    }
+
+    /** So are clusters' installations: he can do what he likes by the library. */
+    @Test
+    void settingsOfTheLibrarysOwnerAreTaken() throws Exception {
+        Path library = TestUcx.copy(temporary.resolve("ucx/lib"));
+        give(file("ucx/etc/ucx"));
+        assertRefused(jvm().library(library), temporary.resolve("ucx/etc/ucx/ucx.conf"), "belongs to another user, " + SOMEBODY);
+        give(library.resolve("libucp.so.0"));
+        ChildJvm.Result result = jvm().library(library).run();
+        assertEquals(0, result.exitCode(), result.output());
+    }
+
+    @Test
+    void aHomeThatTheLocaleCannotNameIsNoObstacle() throws Exception {
+        ChildJvm.Result result = jvm().environment("HOME", "/home/m\u00fcller").environment("LC_ALL", "C").run();
+        assertEquals(0, result.exitCode(), result.output());
     }
 
     /** Below the parent of a library's directory, where others may be able to write though they cannot to the library. */

@@ -34,6 +34,8 @@ abstract class AbstractUcxChannel extends AbstractChannel {
     private LoopRegistration registration;
     /** Whether the last read was begun while auto-read was on, and not because the application asked for just this one. */
     private boolean isAutomaticRead;
+    /** The next read is auto-read's own. */
+    private volatile boolean switchedOn;
 
     AbstractUcxChannel(Channel parent) {
         super(parent);
@@ -111,9 +113,15 @@ abstract class AbstractUcxChannel extends AbstractChannel {
         }
     }
 
+    /** Auto-read is being switched on, which reads; when the loop comes to that it can be off again. From any thread. */
+    void readsAutomatically() {
+        switchedOn = true;
+    }
+
     @Override
     protected final void doBeginRead() {
-        isAutomaticRead = config().isAutoRead();
+        isAutomaticRead = switchedOn || config().isAutoRead();
+        switchedOn = false;
         beginRead();
     }
 

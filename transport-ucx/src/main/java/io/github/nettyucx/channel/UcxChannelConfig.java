@@ -120,6 +120,9 @@ abstract class UcxChannelConfig<C extends ChannelConfig> extends DefaultChannelC
 
     @Override
     public C setAutoRead(boolean autoRead) {
+        if (autoRead && !isAutoRead()) {
+            ((AbstractUcxChannel) channel).readsAutomatically();
+        }
         return typed(super.setAutoRead(autoRead));
     }
 

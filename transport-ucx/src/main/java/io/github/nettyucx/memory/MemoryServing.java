@@ -34,6 +34,8 @@ final class MemoryServing {
     private int fences;
     /** Which have come, and lie with UCX until what was asked before has been executed. */
     private long keptBytes;
+    /** Of puts whose request is still being received. */
+    private long earlyBytes;
     private final ArrayDeque<UcxMemoryNotification> notifications = new ArrayDeque<>();
 
     MemoryServing(MemoryExchange exchange, EndpointPort port, Sends answers) {
@@ -63,6 +65,7 @@ final class MemoryServing {
         job.number = number;
         job.frame = frame;
         job.frameLength = length;
+        job.message = 0;
         job.state = Job.State.ARRIVING;
         job.fence = true;
         fences++;
@@ -100,8 +103,13 @@ final class MemoryServing {
             throw exchange.violation(message, UNEXPECTED);
         }
         if (job.state == Job.State.ARRIVING) {
+            // For what it is, and for how many bytes, is not known yet; but no memory is larger than this.
+            if (length < 0 || length > Math.max(MemoryFrame.MAX_KEPT, openings.longest()) - earlyBytes) {
+                throw exchange.violation(message, UNEXPECTED);
+            }
             job.message = message;
             job.messageLength = length;
+            earlyBytes += length;
         } else {
             bytesCame(job, message, length);
             if (job.state == Job.State.KEPT) {
@@ -210,11 +218,17 @@ final class MemoryServing {
         job.refusal = null;
         job.opening = null;
         job.state = Job.State.READY;
+        if (job.message != 0) {
+            earlyBytes -= job.messageLength;
+        }
         if (job.kind < MemoryFrame.OPEN || job.kind > MemoryFrame.CLOSE) {
             throw new ProtocolException("the peer sent a request of unknown kind " + job.kind);
         }
         if (job.kind == MemoryFrame.OPEN) {
             checkFrameLength(job, MemoryFrame.OPEN_LENGTH);
+            if (job.message != 0) {
+                throw new ProtocolException(UNEXPECTED);
+            }
             return;
         }
         if (job.kind == MemoryFrame.PUT && !isNotifying(frame)) {
@@ -419,6 +433,7 @@ final class MemoryServing {
         jobs.clear();
         fences = 0;
         keptBytes = 0;
+        earlyBytes = 0;
         idle.clear();
         openings.ended();
     }

@@ -135,6 +135,15 @@ final class ServedOpenings {
         return lastHandle;
     }
 
+    /** The length of the longest memory that is open, in bytes; 0 if none is. */
+    long longest() {
+        long longest = 0;
+        for (Opening opening : openings.values()) {
+            longest = Math.max(longest, opening.region().length());
+        }
+        return longest;
+    }
+
     void close(Opening opening) {
         openings.remove(opening.handle);
         opening.region.remove(opening);

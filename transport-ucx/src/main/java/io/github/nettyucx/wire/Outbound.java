@@ -58,6 +58,8 @@ public final class Outbound {
     private final long[] requests = new long[SLOTS];
     private final ReferenceCounted[] owners = new ReferenceCounted[SLOTS];
     private final int[] flushed = new int[SLOTS];
+    /** Of what UCX has not completed at once. */
+    private final int[] lengths = new int[SLOTS];
     private int head;
     private int inFlight;
     /** So many of them, from the oldest on, have completed, and wait to be reported. */
@@ -151,6 +153,7 @@ public final class Outbound {
         requests[slot] = request;
         owners[slot] = request == OK ? null : owner;
         this.flushed[slot] = flushed;
+        lengths[slot] = request == OK ? 0 : length;
         inFlight++;
         return request != OK;
     }
@@ -186,6 +189,8 @@ public final class Outbound {
             owners[slot] = null;
             if (status < 0) {
                 fail(status);
+            } else {
+                moved += lengths[slot];
             }
             if (owner != null) {
                 owner.release();
@@ -230,7 +235,7 @@ public final class Outbound {
         return true;
     }
 
-    /** Grows as long as the peer takes what is sent to it: by what it grants. */
+    /** Grows as long as the peer takes what is sent to it: by what it grants, and by what leaves this side late. */
     public long moved() {
         return moved;
     }

@@ -72,6 +72,35 @@ class AutoReadTest {
         answers.awaitText("asked for, and not");
     }
 
+    /** The read that comes of switching it on is none that the application has asked for. */
+    @OnEachLane
+    void aPauseThatWasInterruptedForAMomentGoesOn() throws Exception {
+        Inbox inbox = new Inbox();
+        Channel server = peers.listen(() -> inbox);
+        Inbox answers = new Inbox();
+        Channel client = peers.connect(server, answers);
+        answers.awaitActive();
+        Peers.await(client.eventLoop().submit(() -> client.config().setAutoRead(false)));
+        CountDownLatch off = new CountDownLatch(1);
+        client.eventLoop().execute(() -> {
+            try {
+                await(off);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+        client.config().setAutoRead(true);
+        client.config().setAutoRead(false);
+        off.countDown();
+        Peers.await(client.eventLoop().submit(() -> { }));
+        Peers.await(inbox.awaitActive().writeAndFlush(Unpooled.copiedBuffer("late", StandardCharsets.ISO_8859_1)));
+        // As above.
+        TimeUnit.MILLISECONDS.sleep(200);
+        assertEquals("", answers.text());
+        client.config().setAutoRead(true);
+        answers.awaitText("late");
+    }
+
     /** What auto-read itself has begun ends with it. */
     @OnEachLane
     void nothingIsReadThatNobodyHasAskedFor() throws Exception {
@@ -79,6 +108,9 @@ class AutoReadTest {
         Channel server = peers.listen(() -> inbox);
         Inbox answers = new Inbox();
         Channel client = peers.connect(server, answers);
+        // Its first read is begun by then.
+        answers.awaitActive();
+        Peers.await(client.eventLoop().submit(() -> { }));
         client.config().setAutoRead(false);
         Peers.await(client.eventLoop().submit(() -> { }));
         Peers.await(inbox.awaitActive().writeAndFlush(Unpooled.copiedBuffer("late", StandardCharsets.ISO_8859_1)));

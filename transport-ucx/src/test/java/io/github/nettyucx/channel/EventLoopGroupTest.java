@@ -226,6 +226,25 @@ class EventLoopGroupTest {
         }
     }
 
+    /** As an application ends that has no patience: its peers would miss what it has flushed. */
+    @OnEachLane
+    void itsEndDeliversForTwoSecondsAlsoIfItIsToldToTakeNoTime() throws Exception {
+        int length = 8 * 1024 * 1024;
+        Inbox child = new Inbox();
+        try (Peers peers = new Peers()) {
+            Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.AUTO_READ, false));
+            Channel client = peers.connect(server, new Inbox());
+            Channel accepted = child.awaitActive();
+            ChannelFuture write = Peers.await(client.eventLoop().submit(
+                    () -> client.writeAndFlush(Unpooled.directBuffer(length).writeZero(length)))).getNow();
+            accepted.eventLoop().schedule(() -> accepted.config().setAutoRead(true), 500, TimeUnit.MILLISECONDS);
+            Peers.await(peers.clientGroup.shutdownGracefully(0, 0, TimeUnit.SECONDS));
+            Peers.await(write);
+            child.awaitInactive();
+            assertEquals(List.of(), child.exceptions());
+        }
+    }
+
     /** Who says nothing does not come as far as a lane. */
     @OnEachLane(lanes = Lane.SHM)
     void itsEndDoesNotWaitForAPeerThatConnectsMeanwhileAndSaysNothing() throws Exception {

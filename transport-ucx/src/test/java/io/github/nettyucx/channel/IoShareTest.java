@@ -3,6 +3,8 @@ package io.github.nettyucx.channel;
 
 import io.github.nettyucx.worker.EnginePort;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.util.concurrent.TimeUnit;
 
@@ -108,6 +110,23 @@ class IoShareTest implements EnginePort, TaskView {
         assertTrue(System.nanoTime() - start >= TASK_NANOS, "the turns end before they have taken as much as the task");
         assertTrue(work > 1, "one turn");
         assertEquals(1 + work, polls);
+    }
+
+    /** The quickest of some: the machine can stop this thread. */
+    @ParameterizedTest
+    @CsvSource({"50, 50, 90", "200, 100, 180"})
+    void andNotMoreThanThatNorThanItsMost(int taskMillis, int least, int most) throws Exception {
+        remain = true;
+        driver.run(this);
+        long quickest = Long.MAX_VALUE;
+        for (int i = 0; i < 3; i++) {
+            TimeUnit.MILLISECONDS.sleep(taskMillis);
+            long start = System.nanoTime();
+            driver.run(this);
+            quickest = Math.min(quickest, System.nanoTime() - start);
+        }
+        long millis = TimeUnit.NANOSECONDS.toMillis(quickest);
+        assertTrue(millis >= least && millis < most, () -> millis + " ms");
     }
 
     @Test

@@ -16,10 +16,12 @@ import org.junit.jupiter.api.BeforeEach;
 
 import java.nio.channels.ClosedChannelException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -83,6 +85,8 @@ class LingeringCloseTest {
     @OnEachLane
     void endsInTimeWithAPeerThatTakesNextToNothing() throws Exception {
         int closeTimeoutMillis = 500;
+        AtomicLong gap = new AtomicLong();
+        AtomicLong last = new AtomicLong(System.nanoTime());
         Channel server = peers.listen(peers.server(() -> new ChannelInboundHandlerAdapter() {
             @Override
             public void channelActive(ChannelHandlerContext context) {
@@ -92,6 +96,8 @@ class LingeringCloseTest {
             @Override
             public void channelRead(ChannelHandlerContext context, Object message) {
                 ((ByteBuf) message).release();
+                long now = System.nanoTime();
+                gap.accumulateAndGet(now - last.getAndSet(now), Math::max);
                 // Less in the close timeout than Linger.LEAST_PROGRESS_BYTES, and more than nothing.
                 context.executor().schedule(context::read, 200, TimeUnit.MILLISECONDS);
             }
@@ -104,7 +110,9 @@ class LingeringCloseTest {
         Peers.await(client.close());
         long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
         assertInstanceOf(ClosedChannelException.class, Peers.awaitFailure(write));
-        assertTrue(millis >= closeTimeoutMillis, () -> "closed after " + millis + " ms");
+        // Over a link each read of the peer's is told at once here. A kernel tells of more at a time, and a busy machine of none.
+        int periods = Lane.current().isLink() && gap.get() < TimeUnit.MILLISECONDS.toNanos(closeTimeoutMillis * 4 / 5) ? 7 : 1;
+        assertTrue(millis >= periods * closeTimeoutMillis - 20, () -> "closed after " + millis + " ms");
     }
 
     /** Far less in the close timeout than a quarter of the window, which is what credit is given for at once. */
@@ -145,7 +153,7 @@ class LingeringCloseTest {
     /** What the peer has taken meanwhile is looked at before the time is called over. */
     @OnEachLane(linksOnly = true)
     void isNotCutBecauseItsOwnLoopWasBusy() throws Exception {
-        int closeTimeoutMillis = 300;
+        int closeTimeoutMillis = 2000;
         Inbox child = new Inbox();
         Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.AUTO_READ, false));
         Bootstrap bootstrap = peers.client(new Inbox()).option(UcxChannelOption.CLOSE_TIMEOUT_MILLIS, closeTimeoutMillis);
@@ -154,21 +162,24 @@ class LingeringCloseTest {
         ChannelFuture write = client.writeAndFlush(Unpooled.directBuffer(2 * MIB).writeZero(2 * MIB));
         CountDownLatch busy = new CountDownLatch(1);
         // Its turn of input and output ends with this, and the timers come next.
+        CompletableFuture<ChannelHandlerContext> waking = new CompletableFuture<>();
         Channel other = Peers.connect(peers.client(new ChannelInboundHandlerAdapter() {
             @Override
             public void channelRead(ChannelHandlerContext context, Object message) throws InterruptedException {
                 ((ByteBuf) message).release();
                 accepted.config().setAutoRead(true);
-                TimeUnit.MILLISECONDS.sleep(2 * closeTimeoutMillis);
+                TimeUnit.MILLISECONDS.sleep(closeTimeoutMillis * 3 / 2);
                 busy.countDown();
             }
         }).clone(client.eventLoop()), peers.listen(() -> new ChannelInboundHandlerAdapter() {
             @Override
             public void channelActive(ChannelHandlerContext context) {
-                context.executor().schedule(() -> context.writeAndFlush(Unpooled.copyInt(1)), 100, TimeUnit.MILLISECONDS);
+                waking.complete(context);
             }
         }));
+        ChannelHandlerContext context = waking.get(15, TimeUnit.SECONDS);
         ChannelFuture closed = client.close();
+        context.writeAndFlush(Unpooled.copyInt(1));
         assertTrue(busy.await(15, TimeUnit.SECONDS));
         Peers.await(closed);
         Peers.await(write);

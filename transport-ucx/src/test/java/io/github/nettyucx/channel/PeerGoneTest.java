@@ -26,6 +26,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -289,9 +290,29 @@ class PeerGoneTest {
         assertInstanceOf(IOException.class, Peers.awaitFailure(client.writeAndFlush(bytes("later still"))));
         // From the begin of that write, which is no later than that of the channel's time.
         long millis = TimeUnit.NANOSECONDS.toMillis(closed.get(SECONDS, TimeUnit.SECONDS) - failed.begunNanos());
-        assertTrue(millis >= CLOSE_MILLIS - 10, () -> "closed after " + millis + " ms");
+        assertTrue(millis >= CLOSE_MILLIS - 10 && millis < 9000, () -> "closed after " + millis + " ms");
         inbox.awaitInactive();
         assertEquals("", inbox.text());
+    }
+
+    @OnEachLane(lanes = {Lane.SHM, Lane.SOCKET})
+    void withoutAutoCloseItIsNotClosedForThat() throws Exception {
+        Inbox child = new Inbox() {
+            @Override
+            public void channelActive(ChannelHandlerContext context) {
+                context.writeAndFlush(bytes("the answer")).addListener(_ -> super.channelActive(context));
+            }
+        };
+        Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.SO_LINGER, 0));
+        Inbox inbox = new Inbox();
+        UcxSocketChannel client = Peers.connect(peers.client(inbox).option(ChannelOption.AUTO_READ, false)
+                .option(ChannelOption.AUTO_CLOSE, false).option(UcxChannelOption.CLOSE_TIMEOUT_MILLIS, 200), server);
+        Peers.await(child.awaitActive().close());
+        writeUntilItFails(client);
+        assertFalse(client.closeFuture().await(600), "closed though AUTO_CLOSE is off");
+        client.config().setAutoRead(true);
+        inbox.awaitText("the answer");
+        inbox.awaitInactive();
     }
 
     /** As an application does that reads again when its writes are done. */

@@ -300,4 +300,35 @@ class MemoryLimitsTest extends MemoryFixture {
         exchange.deliver(notifications::add);
         assertEquals(64, causes.stream().filter(failure::equals).count());
     }
+
+    /** UCX would keep them for as long as there is a worker: nobody receives them. */
+    @Test
+    void bytesBehindAnOpeningThatIsStillComingAreRefused() {
+        start();
+        port.deferring = true;
+        deliverOpen(memory.exportKey());
+        port.deliver(Tag.MEMORY_PUT, 77, new byte[1000]);
+        port.deferring = false;
+        port.completeAll();
+        port.turn();
+        assertInstanceOf(ProtocolException.class, failure);
+        connection.close();
+        assertEquals(0, port.unreceived());
+    }
+
+    @Test
+    void bytesOfRequestsThatAreStillComingAreBounded() {
+        start();
+        openAsPeer();
+        byte[] bytes = new byte[(int) MemoryFrame.MAX_KEPT / 2 + 1];
+        port.deferring = true;
+        for (int i = 1; i <= 2; i++) {
+            assertNull(failure);
+            port.deliver(Tag.MEMORY_REQUEST, i, request(MemoryFrame.PUT, 0, bytes.length, 0, 0, 0));
+            port.deliver(Tag.MEMORY_PUT, i, bytes);
+        }
+        assertInstanceOf(ProtocolException.class, failure);
+        connection.close();
+        assertEquals(0, port.unreceived());
+    }
 }

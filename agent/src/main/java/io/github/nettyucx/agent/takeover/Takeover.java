@@ -86,7 +86,9 @@ public final class Takeover extends Hooks {
         } catch (UnsatisfiedLinkError e) {
             return e.getCause().getMessage();
         }
-        return Ucx.isAvailable() ? null : "there is no UCX: " + inOneLine(Ucx.unavailabilityCause());
+        // Asked once: the next answer can be another one.
+        Throwable cause = Ucx.unavailabilityCause();
+        return cause == null ? null : "there is no UCX: " + inOneLine(cause);
     }
 
     /** The settings are looked at with the first loop and the first channel; better now, and told by their names. */

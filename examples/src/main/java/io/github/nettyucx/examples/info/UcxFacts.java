@@ -31,8 +31,9 @@ final class UcxFacts {
     /** Returns whether UCX can be used. */
     static boolean addTo(Report report) {
         report.section("UCX");
-        if (!Ucx.isAvailable()) {
-            report.fact("available", "no").fact("cause", Explanation.of(Ucx.unavailabilityCause()));
+        var cause = Ucx.unavailabilityCause();
+        if (cause != null) {
+            report.fact("available", "no").fact("cause", Explanation.of(cause));
             addSettings(report, UcxVersion.MINIMUM);
             return false;
         }
