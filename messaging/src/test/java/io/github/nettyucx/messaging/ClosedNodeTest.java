@@ -142,7 +142,10 @@ class ClosedNodeTest {
             Future<CompletableFuture<String>> asked = threads.submit(
                     () -> peer.requestAsync(new RequestType<>(3, slow, StringCodec.INSTANCE), "x", LONG));
             assertTrue(writing.await(20, TimeUnit.SECONDS));
+            long begin = System.nanoTime();
             one.close();
+            // Its default is 5 s.
+            assertTrue(System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(4), "closeTimeout is not kept");
             go.countDown();
             assertInstanceOf(MessagingException.NodeLost.class, assertThrows(ExecutionException.class,
                     () -> sent.get(10, TimeUnit.SECONDS)).getCause());

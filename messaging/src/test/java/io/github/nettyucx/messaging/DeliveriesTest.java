@@ -32,6 +32,20 @@ class DeliveriesTest {
     }
 
     @Test
+    void soManyLossesAreKnownAndNoMore() {
+        var deliveries = new Deliveries();
+        int known = 4096;
+        for (int i = 0; i < known; i++) {
+            deliveries.lose(32L * i, 32L * i + 16);
+            deliveries.acknowledge(32L * i + 32);
+        }
+        assertEquals(Peer.Delivery.UNDELIVERED, deliveries.of(0));
+        deliveries.lose(32L * known, 32L * known + 16);
+        assertEquals(Peer.Delivery.DELIVERED, deliveries.of(0), "there is no bound");
+        assertEquals(Peer.Delivery.UNDELIVERED, deliveries.of(32));
+    }
+
+    @Test
     void ofAMessageWithoutATicketNothingIsKnown() {
         var deliveries = new Deliveries();
         deliveries.acknowledge(64);

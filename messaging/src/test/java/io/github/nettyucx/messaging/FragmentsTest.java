@@ -218,6 +218,7 @@ class FragmentsTest {
             }
             MessagesTest.await("each has begun or waits",
                     () -> codec.begun.get() + peer.outgoing().ring().waiters().parked() == threads);
+            assertEquals(Reassembly.MAX_MESSAGES / 2, codec.begun.get());
             codec.go.countDown();
             for (Thread thread : all) {
                 thread.join();

@@ -236,6 +236,7 @@ class LeavingTest {
                 node.onMessage(TEXT, (from, message) -> arrived.add(message));
             }
             var ticket = new AtomicReference<Long>();
+            long begin = System.nanoTime();
             Thread halted = Thread.ofPlatform().start(() -> ticket.set(two.peer(1).send(halt, 0)));
             assertTrue(halting.half.await(10, TimeUnit.SECONDS));
             MessagesTest.await("the connection", () -> !two.peer(1).connections().isEmpty());
@@ -243,6 +244,7 @@ class LeavingTest {
             assertEquals("from 3", arrived.poll(10, TimeUnit.SECONDS));
             awaitDelivery(one.peer(2), one.peer(2).send(TEXT, "from 1"));
             assertEquals("from 1", arrived.poll(10, TimeUnit.SECONDS));
+            assertTrue(System.nanoTime() - begin >= TimeUnit.SECONDS.toNanos(5), "given up too early");
             halting.go.countDown();
             halted.join();
             assertEquals(Peer.Delivery.UNDELIVERED, two.peer(1).delivery(ticket.get()));

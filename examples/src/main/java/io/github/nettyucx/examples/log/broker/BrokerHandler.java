@@ -182,7 +182,7 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
                     partition -> partition.locate(this, m.request(), m.offset()));
             case OpenSlots m -> {
                 if (hasMemory(m.request())) {
-                    send(new Message.Slots(m.request(), topics.slots().exportKey()));
+                    openSlots(m.request());
                 }
             }
             case OpenTopic m -> openTopic(m);
@@ -192,6 +192,18 @@ final class BrokerHandler extends SimpleChannelInboundHandler<Message> implement
                         + message.getClass().getSimpleName());
             }
         }
+    }
+
+    private void openSlots(int request) {
+        byte[] key;
+        try {
+            key = topics.slots().exportKey();
+        } catch (OutOfMemoryError e) {
+            fail(request, ErrorCode.NO_MEMORY, "the broker has no memory for the slots: " + Explanation.of(e)
+                    + ". Consume by message, or try later.");
+            return;
+        }
+        send(new Message.Slots(request, key));
     }
 
     private void withPartition(int request, int number, Consumer<Partition> action) {

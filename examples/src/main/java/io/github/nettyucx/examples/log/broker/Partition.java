@@ -347,6 +347,10 @@ final class Partition implements Inbound.Commits {
         } catch (IOException e) {
             fail(e);
             return;
+        } catch (RuntimeException | Error e) {
+            // It is not known what is in the file.
+            fail(new IOException(Explanation.of(e), e));
+            return;
         }
         committedRecords += commits.count();
         committedBytes += commits.length();

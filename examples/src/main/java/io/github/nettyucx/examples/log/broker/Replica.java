@@ -51,6 +51,8 @@ final class Replica {
     private int underWay;
     private long lacking;
     private long lastAnswer;
+    /** At the last look. */
+    private boolean silent;
     private boolean closed;
 
     /**
@@ -77,9 +79,14 @@ final class Replica {
         return lacking + bytes <= MAX_LACKING;
     }
 
-    /** Whether something is under way, and nothing has been answered for so long. */
+    /**
+     * Whether something is under way, and nothing has been answered for so long; told by the second look in a row. If the loop itself
+     * was held up, it takes what has come in between.
+     */
     boolean isSilent(long nanos) {
-        return underWay > 0 && System.nanoTime() - lastAnswer > nanos;
+        var before = silent;
+        silent = underWay > 0 && System.nanoTime() - lastAnswer > nanos;
+        return before && silent;
     }
 
     /**

@@ -214,7 +214,15 @@ final class ConnectionHandler extends SimpleChannelInboundHandler<Message> {
                     answer.release();
                     throw new IOException("the broker answered request " + answer.request() + ", which is not under way");
                 }
-                one.answered(answer);
+                try {
+                    one.answered(answer);
+                } catch (ClassCastException e) {
+                    answer.release();
+                    var cause = new IOException("the broker answered request " + answer.request()
+                            + " with something else than was asked: " + answer.getClass().getSimpleName(), e);
+                    one.failed(cause);
+                    throw cause;
+                }
             }
             default -> {
                 message.release();

@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -59,7 +60,7 @@ public final class LeaderConnection implements AutoCloseable {
         close();
         problems.clear();
         var deadline = System.nanoTime() + patience.toNanos();
-        while (!findOnce()) {
+        while (!findOnce(deadline)) {
             if (System.nanoTime() - deadline > 0) {
                 throw new ExampleFailure("none of the brokers " + brokers + " leads, nor knows who does, for "
                         + patience.toMillis() + " ms: " + String.join("; ", problems.values())
@@ -80,8 +81,8 @@ public final class LeaderConnection implements AutoCloseable {
         return epoch;
     }
 
-    /** Asks all of them, and those that they name first. */
-    private boolean findOnce() throws InterruptedException {
+    /** Asks all of them, and those that they name first, who can name others. */
+    private boolean findOnce(long deadline) throws InterruptedException {
         var left = new ArrayDeque<>(brokers);
         var asked = new HashSet<HostAndPort>();
         while (!left.isEmpty()) {
@@ -89,44 +90,47 @@ public final class LeaderConnection implements AutoCloseable {
             if (!asked.add(next)) {
                 continue;
             }
+            if (asked.size() > brokers.size() && System.nanoTime() - deadline > 0) {
+                return false;
+            }
             var named = tryOne(next);
-            if (named == null) {
+            if (connection != null) {
                 return true;
             }
-            if (!named.isEmpty()) {
-                left.addFirst(HostAndPort.parse(named));
+            if (named.isPresent()) {
+                left.addFirst(named.get());
             }
         }
         return false;
     }
 
-    /** @return {@code null} if it leads, and there is a connection to it; otherwise who does, or an empty text */
-    private String tryOne(HostAndPort broker) throws InterruptedException {
+    /** Sets the connection if the broker leads. @return who does otherwise, as far as it knows */
+    private Optional<HostAndPort> tryOne(HostAndPort broker) throws InterruptedException {
         LogConnection opened = null;
         try {
             opened = LogConnection.open(transport, broker, patience);
             Future<Message.Leader> asked = opened.findLeader();
             if (!asked.await(ANSWER_SECONDS, TimeUnit.SECONDS)) {
                 problems.put(broker, broker + " does not answer");
-                return "";
+                return Optional.empty();
             }
             if (!asked.isSuccess()) {
                 problems.put(broker, broker + ": " + Explanation.of(asked.cause()));
-                return "";
+                return Optional.empty();
             }
             var leader = asked.getNow();
             if (!leader.address().equals(broker.toString())) {
                 problems.put(broker, broker + (leader.address().isEmpty() ? " knows of no leader"
                         : " follows " + leader.address()));
-                return leader.address();
+                return leader.address().isEmpty() ? Optional.empty() : Optional.of(HostAndPort.parse(leader.address()));
             }
             connection = opened;
             address = broker;
             epoch = leader.epoch();
-            return null;
+            return Optional.empty();
         } catch (ExampleFailure e) {
             problems.put(broker, e.getMessage());
-            return "";
+            return Optional.empty();
         } finally {
             if (opened != null && opened != connection) {
                 opened.close();

@@ -21,6 +21,8 @@ final class NextSegment {
     /** Of the file until it gets its own name. A process that is killed may leave it. */
     static final String NAME = "next";
     private static final int PIECE = 256 << 10;
+    /** So many segments have to be free for one to be made. */
+    private static final long SPARE = 2;
     /**
      * There it is enough that the system has found memory. Elsewhere that would be the disk's blocks, and an append would
      * still have to find memory for them.
@@ -50,7 +52,12 @@ final class NextSegment {
         if (making == null) {
             var ours = new AtomicBoolean();
             begun = ours;
-            making = CompletableFuture.supplyAsync(() -> ours.compareAndSet(false, true) ? make() : null, THREAD);
+            try {
+                making = CompletableFuture.supplyAsync(() -> ours.compareAndSet(false, true) ? make() : null, THREAD);
+            } catch (RuntimeException | OutOfMemoryError e) {
+                // No thread can be had now. What has been appended is in the file all the same.
+                making = null;
+            }
         }
     }
 
@@ -59,8 +66,14 @@ final class NextSegment {
         try {
             channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
                     StandardOpenOption.READ, StandardOpenOption.WRITE);
+            var store = Files.getFileStore(file);
+            if (store.getUsableSpace() < SPARE * capacity) {
+                // It would take what others append to, who have no blocks yet.
+                discard(channel);
+                return null;
+            }
             var zeros = ByteBuffer.allocateDirect(Math.min(PIECE, capacity));
-            var isMemory = Files.getFileStore(file).type().equals(MEMORY);
+            var isMemory = store.type().equals(MEMORY);
             for (var at = 0; at < capacity && !closed;) {
                 var length = Math.min(zeros.capacity(), capacity - at);
                 at += isMemory && Room.find(file, at, length) ? length : channel.write(zeros.clear().limit(length), at);

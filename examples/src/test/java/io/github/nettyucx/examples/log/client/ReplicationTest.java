@@ -198,7 +198,10 @@ class ReplicationTest {
                 var producer = await(connection.memoryProducer(partition, AccessMode.SHARED));
                 log.produce(producer, 1, 0, 50, 1000);
                 follower.pause();
+                var begin = System.nanoTime();
                 log.produce(producer, 1, 50, 200, 1000);
+                var millis = (System.nanoTime() - begin) / 1_000_000;
+                assertTrue(millis >= 2_900 && millis < 9_500, () -> "gone on without it after " + millis + " ms");
                 assertEquals(0, await(connection.statistics()).followersInSync());
                 follower.resume();
                 awaitInSync(connection, 1);
