@@ -123,7 +123,7 @@ is_without_ucx() {
 }
 
 fetch_ucx() {
-  touch "$FETCHED"
+  mkdir -p "${FETCHED%/*}" && touch "$FETCHED" || true
   sh "$ROOT/transport-ucx-native/src/build/fetch-ucx.sh" "$ROOT/transport-ucx-native/target" < /dev/null >&2 || true
 }
 

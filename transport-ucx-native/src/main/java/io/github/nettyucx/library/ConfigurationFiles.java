@@ -11,6 +11,8 @@ import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The files that UCX takes settings from while it is being loaded, whoever they belong to ({@code src/ucs/config/parser.c}):
@@ -20,6 +22,8 @@ import java.util.List;
 final class ConfigurationFiles {
     private static final String NAME = "ucx.conf";
     private static final int ROOT = 0;
+    /** What has been warned of: the search looks for each library, and perhaps again later. */
+    private static final Set<Path> TOLD = ConcurrentHashMap.newKeySet();
 
     private ConfigurationFiles() {
     }
@@ -103,8 +107,10 @@ final class ConfigurationFiles {
     private static LibraryRejected distrusted(Path file, String why, String advice) {
         LibraryRejected distrusted = new LibraryRejected("would take settings from " + realPath(file) + ", which " + why
                 + "; they can have it load any library: remove the file, or " + advice);
-        // Also where another library is found then, which may have no RDMA.
-        Logs.of(ConfigurationFiles.class).log(Level.WARNING, "UCX is not loaded: it " + distrusted.getMessage());
+        if (TOLD.add(file)) {
+            // Also where another library is found then, which may have no RDMA.
+            Logs.of(ConfigurationFiles.class).log(Level.WARNING, "UCX is not loaded: it " + distrusted.getMessage());
+        }
         return distrusted;
     }
 

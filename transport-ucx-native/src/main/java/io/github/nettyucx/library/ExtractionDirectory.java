@@ -65,23 +65,33 @@ record ExtractionDirectory(int user) {
     private Path extractForThisProcess(BundledLibrary bundle, Path base, IOException unusable)
             throws IOException, LibraryRejected {
         Path own = Files.createTempDirectory(base, "netty-ucx-", PRIVATE_DIRECTORY);
+        Thread cleanup = new Thread(null, () -> delete(own), "netty-ucx-cleanup", 0, false);
+        // Nothing of the application's, which may go before the JVM does.
+        cleanup.setContextClassLoader(null);
         Path directory;
         try {
+            // Before there is something in it: the JVM may end at any time.
+            Runtime.getRuntime().addShutdownHook(cleanup);
             // One level below: UCX takes settings from the directory above, which is to be this user's as well.
             directory = own(own.resolve(bundle.directoryName()));
             complete(directory, bundle, VerifiedFiles.none());
         } catch (Throwable t) {
             // It may be tried again, and needs the room.
             delete(own);
+            forget(cleanup);
             throw t;
         }
-        Thread cleanup = new Thread(null, () -> delete(own), "netty-ucx-cleanup", 0, false);
-        // Nothing of the application's, which may go before the JVM does.
-        cleanup.setContextClassLoader(null);
-        Runtime.getRuntime().addShutdownHook(cleanup);
         Logs.of(ExtractionDirectory.class).log(Level.WARNING,
                 "UCX is extracted to " + own + " for this process alone: " + unusable);
         return directory;
+    }
+
+    private static void forget(Thread cleanup) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(cleanup);
+        } catch (IllegalStateException e) {
+            Logs.of(ExtractionDirectory.class).log(Level.DEBUG, "the JVM is ending already", e);
+        }
     }
 
     private void complete(Path directory, BundledLibrary bundle, VerifiedFiles verified)

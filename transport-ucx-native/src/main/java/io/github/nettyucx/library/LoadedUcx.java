@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.library;
 
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
@@ -134,8 +135,16 @@ final class LoadedUcx {
             message += "; the file system may be mounted noexec: for the bundled UCX, set -D"
                     + UcxLibrary.WORKDIR_PROPERTY + " to a directory elsewhere";
         }
-        // Why is said in the user's language. Descriptors, or memory, may have been short.
-        return new LibraryRejected("cannot be loaded: " + message, e, true);
+        return new LibraryRejected("cannot be loaded: " + message, e, isShortOfDescriptors());
+    }
+
+    /** The linker says so in the user's language. */
+    private static boolean isShortOfDescriptors() {
+        try (FileInputStream any = new FileInputStream("/dev/null")) {
+            return any.read() >= 0;
+        } catch (IOException e) {
+            return true;
+        }
     }
 
     private static UcxVersion version(MemorySegment handle) throws LibraryRejected {

@@ -6,6 +6,7 @@ import java.lang.foreign.SymbolLookup;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
@@ -37,10 +38,14 @@ public final class UcxLibrary {
      */
     static final String LOADED_PROPERTY = "io.github.nettyucx.loaded";
 
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     // Guarded by the class's monitor.
     private static UcxLibrary loaded;
     /** Its words alone: with its stack trace it would hold the class loaders of whoever came first. */
     private static String failure;
+    /** When what has failed is looked for again; 0: never. */
+    private static long retryNanos;
 
     private final MemorySegment handle;
     private final Path path;
@@ -60,13 +65,13 @@ public final class UcxLibrary {
      * @return the library, the same object each time
      * @throws UnsatisfiedLinkError when no usable UCX can be loaded; the message lists every place that was tried, what
      *                              was wrong there, and what to do. Later calls throw a new error with the same message,
-     *                              or search again if something was short, or could not be read, at that time
+     *                              or search again, after a second, if something was short, or could not be read
      */
     public static synchronized UcxLibrary load() {
         if (loaded != null) {
             return loaded;
         }
-        if (failure != null) {
+        if (failure != null && (retryNanos == 0 || System.nanoTime() - retryNanos < 0)) {
             throw new UnsatisfiedLinkError(failure);
         }
         LibrarySearch search = null;
@@ -77,9 +82,9 @@ public final class UcxLibrary {
         } catch (Throwable t) {
             Throwable explained = LibrarySearch.explain(t);
             boolean momentary = t instanceof VirtualMachineError || search != null && search.isMomentary();
-            if (!momentary) {
-                failure = explained.getMessage();
-            }
+            failure = explained.getMessage();
+            // 0 is for those that are final.
+            retryNanos = momentary ? System.nanoTime() + RETRY_NANOS | 1 : 0;
             UnsatisfiedLinkError error = new UnsatisfiedLinkError(explained.getMessage());
             error.initCause(explained);
             throw error;

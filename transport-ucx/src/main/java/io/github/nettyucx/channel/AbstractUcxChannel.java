@@ -120,18 +120,29 @@ abstract class AbstractUcxChannel extends AbstractChannel {
 
     @Override
     protected final void doBeginRead() {
-        isAutomaticRead = switchedOn || config().isAutoRead();
+        // One that the application has asked for, and that has read nothing yet, stays that.
+        isAutomaticRead = (switchedOn || config().isAutoRead()) && (isAutomaticRead || !isReadPending());
         switchedOn = false;
         beginRead();
     }
 
     abstract void beginRead();
 
+    /** Whether a read has been begun, and has read nothing yet. */
+    abstract boolean isReadPending();
+
     /** Auto-read was switched off by another thread, some time ago: the application can have asked for a read since. */
     void cancelAutomaticRead() {
+        switchedOn = false;
         if (isAutomaticRead) {
             cancelRead();
         }
+    }
+
+    /** Auto-read has been switched off by the channel's loop, or without one. */
+    void cancelAnyRead() {
+        switchedOn = false;
+        cancelRead();
     }
 
     /** The application does not want to read any more, for now. Only for the channel's loop. */

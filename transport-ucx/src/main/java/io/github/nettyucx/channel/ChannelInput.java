@@ -52,6 +52,10 @@ final class ChannelInput extends LaneWork implements Allocation {
         }
     }
 
+    boolean isReadPending() {
+        return readPending;
+    }
+
     void cancelRead() {
         readPending = false;
         lane.wanted(false);

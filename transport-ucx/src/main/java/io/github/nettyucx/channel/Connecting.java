@@ -108,6 +108,10 @@ final class Connecting {
         readPending = true;
     }
 
+    boolean isReadPending() {
+        return readPending;
+    }
+
     void cancelRead() {
         readPending = false;
     }

@@ -54,6 +54,10 @@ final class DatagramInput {
         readPending = true;
     }
 
+    boolean isReadPending() {
+        return readPending;
+    }
+
     void cancelRead() {
         readPending = false;
     }

@@ -25,19 +25,21 @@ final class FirstConnection implements Runnable {
     static final List<Room> ROOMS = List.of(
             new Room("channel", """
                     ChannelEvents ChannelInput ChannelInput$State ChannelMemory ChannelOutput ChannelSocket
-                    ChannelState ClientOpening$Step Closing Connecting ConnectionMetrics HalfClose IoDriver$2
-                    KeepAlive KernelNearness LaneWork OpenConnection OrderlyExit ServerOpening ServerOpening$1
+                    ChannelState ClientOpening ClientOpening$Again ClientOpening$Attempt ClientOpening$Step Closing
+                    Connecting ConnectionMetrics HalfClose IoDriver$2 KeepAlive KernelNearness LaneWork Linger
+                    Neighbours OpenConnection Opening OrderlyExit ServerOpening ServerOpening$1 SilentServers
                     UcxSocketChannel$UcxSocketUnsafe UcxSocketChannelConfig"""),
             new Room("handshake", """
-                    Answer ClientHandshake$1 ClientHandshake$Request ClientHandshake$State FrameType Go Half
-                    Half$Status Handshake$Step Hello LaneChoice LinkReach LinkRequest Nearness Nearness$Sign Offer Outcome
+                    Answer ClientHandshake ClientHandshake$1 ClientHandshake$Reach ClientHandshake$Request
+                    ClientHandshake$State FrameType Go Half Half$Status Handshake Handshake$Owner Handshake$Step Hello
+                    LaneChoice LinkException LinkHalf LinkReach LinkRequest Links Nearness Nearness$Sign Offer Outcome
                     Party PeerText ProcessIdentity Proofs ServerHandshake ServerHandshake$1 ServerHandshake$Client
-                    ServerHandshake$State Side Terms"""),
+                    ServerHandshake$State ServerLinks Side Terms"""),
             new Room("lane", """
-                    Allocation ConnectionLimits Departure FilePipe FlushedBuffers LaneListener LinkLane LinkMemory
-                    LinkOutput LinkFailures LinkFailures$1 LinkOutput$FlushedBytes LinkTable$Peer OwnHalf OwnHalf$State
-                    LinkWorkers LoopLanes$Process LoopLanes$Supply PeerKey ServingLinks ServingLinks$LaneMaker
-                    WaitingRequests Written"""),
+                    Allocation ConnectionLimits Departure Farewell FilePipe FlushedBuffers LaneListener LinkFactory
+                    LinkFailures LinkFailures$1 LinkLane LinkMemory LinkOutput LinkOutput$FlushedBytes LinkTable
+                    LinkTable$Peer LinkWorkers LoopLanes LoopLanes$Process LoopLanes$Supply OwnHalf OwnHalf$State PeerKey
+                    ServingLinks ServingLinks$LaneMaker UcxLinks UcxLinks$1 WaitingRequests Written"""),
             new Room("memory", """
                     MemoryExchange$Host MemoryExchange$NotificationListener"""),
             new Room("socket", """
@@ -47,11 +49,12 @@ final class FirstConnection implements Runnable {
                     UcpRequestParam UcpTag UcpWorker UcpWorkerParams UcsThreadMode UpcallRegistry$Entry"""),
             new Room("wire", """
                     Connection Connection$State ConnectionListener Inbound Inbound$Allocation Inbound$State
-                    MemoryMessages Outbound Outbound$State ProtocolException SizeClass Tag Traffic TrafficCounter
+                    MemoryMessages MessageCount MessageRing Outbound Outbound$State ProtocolException SizeClass Tag Traffic TrafficCounter
                     Window"""),
             new Room("worker", """
-                    Arrivals BufferAddress EndpointListener EndpointPort InFlight Link Link$State LinkPort MessageSink
-                    Orphans Polled ProgressEngine$WorkerKey ReceiveBuffer RegisteredMemory WatchedSockets$Watch"""));
+                    Arrivals BufferAddress Endings EndpointListener EndpointPort InFlight Link Link$State LinkPort
+                    MessageSink Orphans PeriodicLooks Polled ProgressEngine$WorkerKey ReceiveBuffer RegisteredMemory
+                    WatchedSockets$Watch Worker WorkerPort"""));
 
     /** Netty's, which differ between its releases. */
     private static final String BUFFERS = """

@@ -68,13 +68,13 @@ abstract class UcxChannelConfig<C extends ChannelConfig> extends DefaultChannelC
         if (channel.isRegistered()) {
             EventLoop loop = channel.eventLoop();
             if (loop.inEventLoop()) {
-                ((AbstractUcxChannel) channel).cancelRead();
+                ((AbstractUcxChannel) channel).cancelAnyRead();
             } else {
                 loop.execute(this::cancelAutomaticRead);
             }
         } else if (channel.isOpen()) {
             // No loop uses the channel: it has none yet, or has left one, and the next one must not go on with the read.
-            ((AbstractUcxChannel) channel).cancelRead();
+            ((AbstractUcxChannel) channel).cancelAnyRead();
         }
     }
 

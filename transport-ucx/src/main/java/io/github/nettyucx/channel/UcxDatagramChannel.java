@@ -412,6 +412,11 @@ public final class UcxDatagramChannel extends AbstractUcxDatagramChannel {
     }
 
     @Override
+    boolean isReadPending() {
+        return input.isReadPending();
+    }
+
+    @Override
     void cancelRead() {
         input.cancelRead();
     }

@@ -205,6 +205,11 @@ public final class UcxServerSocketChannel extends AbstractUcxChannel
     }
 
     @Override
+    boolean isReadPending() {
+        return readPending;
+    }
+
+    @Override
     void cancelRead() {
         readPending = false;
     }

@@ -298,6 +298,11 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
     }
 
     @Override
+    boolean isReadPending() {
+        return connection != null ? connection.input().isReadPending() : connecting.isReadPending();
+    }
+
+    @Override
     void cancelRead() {
         connecting.cancelRead();
         if (connection != null) {

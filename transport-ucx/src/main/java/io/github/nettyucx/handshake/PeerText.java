@@ -15,15 +15,23 @@ final class PeerText {
     /** Stands at the end of what was cut. */
     private static final String ELLIPSIS = "…";
 
-    /** White space, and whatever ends a line. */
-    private static final Pattern SPACE = Pattern.compile("[\\s\\v]+");
+    private static final byte[] NONE = new byte[0];
+
+    /** White space, and whatever ends a line. Made for the first text: most connections have none, and their peers wait. */
+    private static final class Space {
+
+        private static final Pattern PATTERN = Pattern.compile("[\\s\\v]+");
+    }
 
     private PeerText() {
     }
 
     /** The text in UTF-8, in one line, whatever it was in, and cut after a whole character if it is too long. */
     static byte[] encode(String text) {
-        byte[] bytes = SPACE.matcher(text).replaceAll(" ").strip().getBytes(StandardCharsets.UTF_8);
+        if (text.isEmpty()) {
+            return NONE;
+        }
+        byte[] bytes = Space.PATTERN.matcher(text).replaceAll(" ").strip().getBytes(StandardCharsets.UTF_8);
         if (bytes.length <= MAX_BYTES) {
             return bytes;
         }

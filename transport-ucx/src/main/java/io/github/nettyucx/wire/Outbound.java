@@ -52,7 +52,9 @@ public final class Outbound {
     private int credit;
     /** Somebody waits for credit, which has been counted. */
     private boolean held;
-    private long moved;
+    /** Bytes that the peer has granted again, and that UCX has not completed at once. */
+    private long granted;
+    private long late;
 
     // A ring of what is in flight, oldest first: requests complete in any order, but are given back in this one.
     private final long[] requests = new long[SLOTS];
@@ -190,7 +192,7 @@ public final class Outbound {
             if (status < 0) {
                 fail(status);
             } else {
-                moved += lengths[slot];
+                late += lengths[slot];
             }
             if (owner != null) {
                 owner.release();
@@ -231,13 +233,13 @@ public final class Outbound {
         }
         credit += bytes;
         held = false;
-        moved += bytes;
+        granted += bytes;
         return true;
     }
 
     /** Grows as long as the peer takes what is sent to it: by what it grants, and by what leaves this side late. */
     public long moved() {
-        return moved;
+        return Math.max(granted, late);
     }
 
     /** Whether a grant can be sent on its own now; one of these is in flight at a time. */

@@ -101,6 +101,31 @@ class AutoReadTest {
         answers.awaitText("late");
     }
 
+    @OnEachLane
+    void aReadThatTheApplicationWaitsForIsNotTakenBackByThat() throws Exception {
+        Inbox inbox = new Inbox();
+        Channel server = peers.listen(() -> inbox);
+        Inbox answers = new Inbox();
+        Channel client = peers.connect(server, answers);
+        answers.awaitActive();
+        Peers.await(client.eventLoop().submit(() -> client.config().setAutoRead(false)));
+        CountDownLatch off = new CountDownLatch(1);
+        client.eventLoop().execute(() -> {
+            client.read();
+            try {
+                await(off);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+        client.config().setAutoRead(true);
+        client.config().setAutoRead(false);
+        off.countDown();
+        Peers.await(client.eventLoop().submit(() -> { }));
+        Peers.await(inbox.awaitActive().writeAndFlush(Unpooled.copiedBuffer("asked for", StandardCharsets.ISO_8859_1)));
+        answers.awaitText("asked for");
+    }
+
     /** What auto-read itself has begun ends with it. */
     @OnEachLane
     void nothingIsReadThatNobodyHasAskedFor() throws Exception {

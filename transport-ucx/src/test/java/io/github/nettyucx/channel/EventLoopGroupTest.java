@@ -237,7 +237,7 @@ class EventLoopGroupTest {
             Channel accepted = child.awaitActive();
             ChannelFuture write = Peers.await(client.eventLoop().submit(
                     () -> client.writeAndFlush(Unpooled.directBuffer(length).writeZero(length)))).getNow();
-            accepted.eventLoop().schedule(() -> accepted.config().setAutoRead(true), 500, TimeUnit.MILLISECONDS);
+            accepted.eventLoop().schedule(() -> accepted.config().setAutoRead(true), 200, TimeUnit.MILLISECONDS);
             Peers.await(peers.clientGroup.shutdownGracefully(0, 0, TimeUnit.SECONDS));
             Peers.await(write);
             child.awaitInactive();

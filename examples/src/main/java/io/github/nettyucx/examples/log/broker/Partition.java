@@ -344,20 +344,20 @@ final class Partition implements Inbound.Commits {
         var position = log.active().size();
         try {
             log.append(commits.records());
+            committedRecords += commits.count();
+            committedBytes += commits.length();
+            readable.committed(position, commits.memory());
+            followers.send(commits.records());
+            watermark.written(log.nextOffset(), log.active(), log.active().size());
+            watermark.when(log.nextOffset(), commits.written());
         } catch (IOException e) {
             fail(e);
             return;
         } catch (RuntimeException | Error e) {
-            // It is not known what is in the file.
+            // It is not known what is in the file, and what of it has been told.
             fail(new IOException(Explanation.of(e), e));
             return;
         }
-        committedRecords += commits.count();
-        committedBytes += commits.length();
-        readable.committed(position, commits.memory());
-        followers.send(commits.records());
-        watermark.written(log.nextOffset(), log.active(), log.active().size());
-        watermark.when(log.nextOffset(), commits.written());
         followers.advance();
     }
 
@@ -372,9 +372,10 @@ final class Partition implements Inbound.Commits {
     }
 
     private void fail(IOException e) {
+        // First: whatever else fails, nothing is written any more.
+        intake = Intake.FAILED;
         failure = "the broker cannot write to " + log.active().path() + ": " + Explanation.of(e)
                 + ". What was acknowledged is there; restart the broker when the cause is gone.";
-        intake = Intake.FAILED;
         commits.fail(failure);
         if (inbound != null) {
             byMemory.remove(inbound.memory);
