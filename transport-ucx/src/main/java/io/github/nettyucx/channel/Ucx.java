@@ -47,7 +47,7 @@ public final class Ucx {
 
     /**
      * Why UCX is not available: its message names every place that was tried. {@code null} if it is available. What has failed
-     * for want of descriptors, memory or room on a disk is tried again by each question.
+     * for want of descriptors, memory or room on a disk is tried again, once a second at most.
      */
     public static Throwable unavailabilityCause() {
         if (UNUSABLE_CAUSE != null) {

@@ -4,8 +4,8 @@ package io.github.nettyucx.lane;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelOutboundBuffer;
 
-/** Takes away the buffers that come first among what the application has flushed, when they have been sent. */
-final class FlushedBuffers {
+/** What takes away the buffers that come first among what the application has flushed, when they have been sent. */
+abstract class FlushedBuffers {
 
     /** Bytes that have been sent, and are to be taken away. */
     private int left;
@@ -15,13 +15,13 @@ final class FlushedBuffers {
      * {@link ChannelOutboundBuffer#removeBytes} does it, but there may be fewer bytes than that: Netty fails what is there
      * when a listener of one of these promises closes the channel, or when a write throws.
      */
-    void remove(ChannelOutboundBuffer in, int bytes) {
+    final void remove(ChannelOutboundBuffer in, int bytes) {
         left = bytes;
-        resume(in);
+        removeRest(in);
     }
 
     /** Goes on where a listener of one of the promises does not return. */
-    void resume(ChannelOutboundBuffer in) {
+    final void removeRest(ChannelOutboundBuffer in) {
         while (in.current() instanceof ByteBuf message) {
             int readable = message.readableBytes();
             if (readable > left) {

@@ -20,7 +20,7 @@ import java.io.IOException;
  * once, as with a kernel's socket buffer; for what is sent from where it lies when UCX has completed the send. Until
  * then the write stays in the {@link ChannelOutboundBuffer}, and holds back the promises behind it.
  */
-final class LinkOutput {
+final class LinkOutput extends FlushedBuffers {
 
     /** Up to this size, in bytes, Java reads what is left of a file by one call: through a pipe it would be two. */
     private static final int SMALL_FILE = 8 * 1024;
@@ -29,7 +29,6 @@ final class LinkOutput {
     private final SendBufferPool sendBuffers;
     private final Gathering gathering;
     private final FlushedBytes flushedBytes = new FlushedBytes();
-    private final FlushedBuffers removal = new FlushedBuffers();
     /** What has been taken of a file and not been sent: in one of the two. */
     private final FilePipe file;
     private final RegionCopy copy;
@@ -66,7 +65,7 @@ final class LinkOutput {
         if (writing) {
             gathering.clear();
             if (in != null) {
-                removal.resume(in);
+                removeRest(in);
             }
             writing = false;
         }
@@ -96,7 +95,7 @@ final class LinkOutput {
             removeCompleted(in, outbound);
             if (unremoved == 0) {
                 // Empty buffers need no room. And the progress of a file behind them would be taken for theirs.
-                removal.remove(in, 0);
+                remove(in, 0);
             }
             if (in.isEmpty()) {
                 return Written.DRAINED;
@@ -149,7 +148,7 @@ final class LinkOutput {
             int completed = outbound.completed();
             if (completed > 0) {
                 unremoved -= completed;
-                removal.remove(in, completed);
+                remove(in, completed);
             }
         }
     }
@@ -165,7 +164,7 @@ final class LinkOutput {
             }
             connection.traffic().gathered(gathering.buffers());
             if (unremoved == 0) {
-                removal.remove(in, length);
+                remove(in, length);
             } else {
                 unremoved += length;
             }
@@ -178,7 +177,7 @@ final class LinkOutput {
             return;
         }
         if (outbound.isIdle()) {
-            removal.remove(in, length);
+            remove(in, length);
         } else {
             unremoved += length;
         }

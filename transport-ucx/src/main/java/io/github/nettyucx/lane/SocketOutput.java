@@ -19,7 +19,7 @@ import java.io.IOException;
  * A send that took less than it was given says, as EAGAIN does, that the kernel's buffer is full, and that an event will
  * come when there is room again: TCP notes in both cases that somebody waits for it.
  */
-final class SocketOutput {
+final class SocketOutput extends FlushedBuffers {
 
     /** Bytes that one call is given, at first, and at least and at most. */
     private static final int SHARE = 1024 * 1024;
@@ -40,7 +40,6 @@ final class SocketOutput {
     private final ProgressEngine engine;
     private final Traffic traffic;
     private final SocketGathering gathering;
-    private final FlushedBuffers removal = new FlushedBuffers();
     /** Made for the first file. */
     private SocketFile file;
     private State state = State.OPEN;
@@ -92,7 +91,7 @@ final class SocketOutput {
         if (writing) {
             gathering.clear();
             if (in != null) {
-                removal.resume(in);
+                removeRest(in);
             }
             writing = false;
         }
@@ -126,7 +125,7 @@ final class SocketOutput {
         int attempted = gathering.length();
         if (attempted == 0) {
             // Nothing but empty buffers.
-            removal.remove(in, 0);
+            remove(in, 0);
             return;
         }
         int sent = gathering.count() == 1 ? socket.send(gathering.address(), attempted)
@@ -139,7 +138,7 @@ final class SocketOutput {
             }
             adapt(attempted, sent);
             writable = sent == attempted;
-            removal.remove(in, sent);
+            remove(in, sent);
         }
     }
 

@@ -59,9 +59,8 @@ public final class Outbound {
     // A ring of what is in flight, oldest first: requests complete in any order, but are given back in this one.
     private final long[] requests = new long[SLOTS];
     private final ReferenceCounted[] owners = new ReferenceCounted[SLOTS];
+    /** What is to be reported of each, or, where that is nothing, its length below 0. */
     private final int[] flushed = new int[SLOTS];
-    /** Of what UCX has not completed at once. */
-    private final int[] lengths = new int[SLOTS];
     private int head;
     private int inFlight;
     /** So many of them, from the oldest on, have completed, and wait to be reported. */
@@ -154,8 +153,7 @@ public final class Outbound {
         int slot = head + inFlight & SLOTS - 1;
         requests[slot] = request;
         owners[slot] = request == OK ? null : owner;
-        this.flushed[slot] = flushed;
-        lengths[slot] = request == OK ? 0 : length;
+        this.flushed[slot] = flushed == 0 ? -length : flushed;
         inFlight++;
         return request != OK;
     }
@@ -192,7 +190,7 @@ public final class Outbound {
             if (status < 0) {
                 fail(status);
             } else {
-                late += lengths[slot];
+                late += Math.abs(flushed[slot]);
             }
             if (owner != null) {
                 owner.release();
@@ -217,7 +215,7 @@ public final class Outbound {
     public int completed() {
         int sum = 0;
         for (; done > 0; done--) {
-            sum += flushed[head];
+            sum += Math.max(0, flushed[head]);
             head = head + 1 & SLOTS - 1;
             inFlight--;
         }
