@@ -103,6 +103,7 @@ final class LoadMain {
                 if (System.nanoTime() - deadline > 0) {
                     throw e;
                 }
+                // Nothing tells when it is looked for again.
                 Thread.sleep(100);
             }
         }
