@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** What a leader has under way to one follower. */
@@ -99,6 +100,18 @@ class LogReplicaTest {
         send(0, Replica.CREDITS + 1);
         assertFalse(replica.hasRoom((int) Replica.MAX_LACKING - Replica.CREDITS * RECORD));
         assertTrue(replica.hasRoom((int) Replica.MAX_LACKING - (Replica.CREDITS + 1) * RECORD));
+        replica.close();
+    }
+
+    /** It can be this side's loop that was held up. */
+    @Test
+    void isSilentIfNothingComesBetweenTwoLooks() {
+        send(0, 2);
+        assertFalse(replica.isSilent(0));
+        assertTrue(replica.isSilent(0));
+        producer.promises.get(0).setSuccess(producer.offsets.get(0));
+        assertFalse(replica.isSilent(TimeUnit.HOURS.toNanos(1)));
+        assertFalse(replica.isSilent(0));
         assertTrue(replica.isSilent(0));
         replica.close();
     }
