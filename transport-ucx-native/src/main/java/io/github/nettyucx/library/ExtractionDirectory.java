@@ -27,8 +27,9 @@ import java.util.Set;
  *
  * <p>A file that has changed since it was last compared with its digest is compared again before it is used, and replaced
  * by an atomic rename when it is missing or differs. Processes that do this at once write the same bytes, so whichever wins,
- * each of them opens a good file, and one that has the old file mapped keeps it. Nothing in a directory that another user could have prepared or could
- * change is used: then the libraries go into a fresh directory of this process's own, deleted at exit.
+ * each of them opens a good file, and one that has the old file mapped keeps it. Nothing in a directory that another user
+ * could have prepared or could change is used: then the libraries go into a fresh directory of this process's own, deleted at
+ * exit.
  */
 record ExtractionDirectory(int user) {
     private static final Set<PosixFilePermission> FORBIDDEN = PosixFilePermissions.fromString("----w--w-");

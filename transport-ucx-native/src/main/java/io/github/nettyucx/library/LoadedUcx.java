@@ -141,7 +141,8 @@ final class LoadedUcx {
     /** The linker says so in the user's language. */
     private static boolean isShortOfDescriptors() {
         try (FileInputStream any = new FileInputStream("/dev/null")) {
-            return any.read() >= 0;
+            any.read();
+            return false;
         } catch (IOException e) {
             return true;
         }

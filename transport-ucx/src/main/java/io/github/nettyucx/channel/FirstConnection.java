@@ -36,7 +36,7 @@ final class FirstConnection implements Runnable {
                     Party PeerText ProcessIdentity Proofs ServerHandshake ServerHandshake$1 ServerHandshake$Client
                     ServerHandshake$State ServerLinks Side Terms"""),
             new Room("lane", """
-                    Allocation ConnectionLimits Departure Farewell FilePipe FlushedBuffers LaneListener LinkFactory
+                    Allocation ConnectionLimits Departure Farewell FilePipe FlushedOutput LaneListener LinkFactory
                     LinkFailures LinkFailures$1 LinkLane LinkMemory LinkOutput LinkOutput$FlushedBytes LinkTable
                     LinkTable$Peer LinkWorkers LoopLanes LoopLanes$Process LoopLanes$Supply OwnHalf OwnHalf$State PeerKey
                     ServingLinks ServingLinks$LaneMaker UcxLinks UcxLinks$1 WaitingRequests Written"""),
@@ -49,8 +49,8 @@ final class FirstConnection implements Runnable {
                     UcpRequestParam UcpTag UcpWorker UcpWorkerParams UcsThreadMode UpcallRegistry$Entry"""),
             new Room("wire", """
                     Connection Connection$State ConnectionListener Inbound Inbound$Allocation Inbound$State
-                    MemoryMessages MessageCount MessageRing Outbound Outbound$State ProtocolException SizeClass Tag Traffic TrafficCounter
-                    Window"""),
+                    MemoryMessages MessageCount MessageRing Outbound Outbound$State ProtocolException SizeClass Tag
+                    Traffic TrafficCounter Window"""),
             new Room("worker", """
                     Arrivals BufferAddress Endings EndpointListener EndpointPort InFlight Link Link$State LinkPort
                     MessageSink Orphans PeriodicLooks Polled ProgressEngine$WorkerKey ReceiveBuffer RegisteredMemory

@@ -18,10 +18,10 @@ final class Linger {
 
     /** What a peer takes at least in the close timeout, if it is to be waited for as long as it reads. */
     private static final int LEAST_PROGRESS_BYTES = 64 * 1024;
-    /** A loop that looks at its timers so much later than it ought to has done something else, and has not looked at peers. */
-    private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     /** How often it may take less. */
     private static final int SLOW_PERIODS = 6;
+    /** A loop that looks at its timers so much later than it ought to has done something else, and has not looked at peers. */
+    private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final EventLoop loop;
     /** {@code null} as long as the handshake is under way. */

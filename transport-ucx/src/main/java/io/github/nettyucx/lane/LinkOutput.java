@@ -20,7 +20,7 @@ import java.io.IOException;
  * once, as with a kernel's socket buffer; for what is sent from where it lies when UCX has completed the send. Until
  * then the write stays in the {@link ChannelOutboundBuffer}, and holds back the promises behind it.
  */
-final class LinkOutput extends FlushedBuffers {
+final class LinkOutput extends FlushedOutput {
 
     /** Up to this size, in bytes, Java reads what is left of a file by one call: through a pipe it would be two. */
     private static final int SMALL_FILE = 8 * 1024;
@@ -34,7 +34,6 @@ final class LinkOutput extends FlushedBuffers {
     private final RegionCopy copy;
     /** Flushed bytes that have been sent, and are still in the buffer because a send before them has not completed. */
     private int unremoved;
-    private boolean writing;
 
     LinkOutput(Connection connection, SendBufferPool sendBuffers, PipePool pipes) {
         this.connection = connection;
@@ -60,15 +59,9 @@ final class LinkOutput extends FlushedBuffers {
         }
     }
 
-    /** A listener of a promise that was done in here does not return, and the next write has to go on from here. */
-    void resume(ChannelOutboundBuffer in) {
-        if (writing) {
-            gathering.clear();
-            if (in != null) {
-                removeRest(in);
-            }
-            writing = false;
-        }
+    @Override
+    void forgetGathered() {
+        gathering.clear();
     }
 
     /** @throws IOException if nothing can be sent any more */

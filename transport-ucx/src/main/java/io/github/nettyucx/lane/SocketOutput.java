@@ -19,7 +19,7 @@ import java.io.IOException;
  * A send that took less than it was given says, as EAGAIN does, that the kernel's buffer is full, and that an event will
  * come when there is room again: TCP notes in both cases that somebody waits for it.
  */
-final class SocketOutput extends FlushedBuffers {
+final class SocketOutput extends FlushedOutput {
 
     /** Bytes that one call is given, at first, and at least and at most. */
     private static final int SHARE = 1024 * 1024;
@@ -45,7 +45,6 @@ final class SocketOutput extends FlushedBuffers {
     private State state = State.OPEN;
     /** Whether the kernel takes bytes, as far as is known. */
     private boolean writable = true;
-    private boolean writing;
     /** Bytes for the next call: follows what the kernel takes. */
     private int share = SHARE;
     /** Bytes that the kernel has taken. */
@@ -86,15 +85,9 @@ final class SocketOutput extends FlushedBuffers {
         }
     }
 
-    /** A listener of a promise that was done in here does not return, and the next write has to go on from here. */
-    void resume(ChannelOutboundBuffer in) {
-        if (writing) {
-            gathering.clear();
-            if (in != null) {
-                removeRest(in);
-            }
-            writing = false;
-        }
+    @Override
+    void forgetGathered() {
+        gathering.clear();
     }
 
     private Written writeSome(ChannelOutboundBuffer in, int spins) throws Exception {

@@ -104,7 +104,7 @@ final class MemoryServing {
         }
         if (job.state == Job.State.ARRIVING) {
             // For what it is, and for how many bytes, is not known yet; but no memory is larger than this.
-            if (length < 0 || length > Math.max(MemoryFrame.MAX_KEPT, openings.longest()) - earlyBytes) {
+            if (length < 0 || length > MemoryFrame.MAX_KEPT - earlyBytes && length > openings.longest() - earlyBytes) {
                 throw exchange.violation(message, UNEXPECTED);
             }
             job.message = message;

@@ -295,24 +295,8 @@ class CloseTest {
 
     @OnEachLane
     void lingerEndsAfterItsTimeThoughThePeerGoesOnReading() throws Exception {
-        Channel server = peers.listen(peers.server(() -> new ChannelInboundHandlerAdapter() {
-            @Override
-            public void channelActive(ChannelHandlerContext context) {
-                context.read();
-            }
-
-            @Override
-            public void channelRead(ChannelHandlerContext context, Object message) {
-                ((ByteBuf) message).release();
-                context.executor().schedule(context::read, 50, TimeUnit.MILLISECONDS);
-            }
-
-            @Override
-            public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-                // It is cut.
-            }
-        }).childOption(ChannelOption.AUTO_READ, false).childOption(ChannelOption.RCVBUF_ALLOCATOR,
-                new FixedRecvByteBufAllocator(256 * 1024).maxMessagesPerRead(1)));
+        Channel server = peers.listen(peers.server(() -> new SlowReader(50)).childOption(ChannelOption.AUTO_READ, false)
+                .childOption(ChannelOption.RCVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(256 * 1024).maxMessagesPerRead(1)));
         Channel client = Peers.connect(peers.client(new Inbox()).option(ChannelOption.SO_LINGER, 1), server);
         ChannelFuture write = client.writeAndFlush(bytes(64 * MIB));
         long start = System.nanoTime();

@@ -87,19 +87,13 @@ class LingeringCloseTest {
         int closeTimeoutMillis = 500;
         AtomicLong gap = new AtomicLong();
         AtomicLong last = new AtomicLong(System.nanoTime());
-        Channel server = peers.listen(peers.server(() -> new ChannelInboundHandlerAdapter() {
-            @Override
-            public void channelActive(ChannelHandlerContext context) {
-                context.read();
-            }
-
+        // Takes less in the close timeout than Linger.LEAST_PROGRESS_BYTES, and more than nothing.
+        Channel server = peers.listen(peers.server(() -> new SlowReader(200) {
             @Override
             public void channelRead(ChannelHandlerContext context, Object message) {
-                ((ByteBuf) message).release();
                 long now = System.nanoTime();
                 gap.accumulateAndGet(now - last.getAndSet(now), Math::max);
-                // Less in the close timeout than Linger.LEAST_PROGRESS_BYTES, and more than nothing.
-                context.executor().schedule(context::read, 200, TimeUnit.MILLISECONDS);
+                super.channelRead(context, message);
             }
         }).childOption(ChannelOption.AUTO_READ, false).childOption(ChannelOption.SO_RCVBUF, 16 * 1024)
                 .childOption(ChannelOption.RCVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(16 * 1024).maxMessagesPerRead(1)));

@@ -87,14 +87,19 @@ class PeerGoneTest {
         assertEquals(List.of(), List.copyOf(logged.list));
     }
 
-    /** A client that can write nothing more, and has not read what the server sent before it went. */
-    private UcxSocketChannel lostWithAnAnswerToRead(Inbox inbox) throws Exception {
-        Inbox child = new Inbox() {
+    /** Is active when its answer, for which it waits for no question, has been sent. */
+    private static Inbox answering() {
+        return new Inbox() {
             @Override
             public void channelActive(ChannelHandlerContext context) {
                 context.writeAndFlush(bytes("the answer")).addListener(_ -> super.channelActive(context));
             }
         };
+    }
+
+    /** A client that can write nothing more, and has not read what the server sent before it went. */
+    private UcxSocketChannel lostWithAnAnswerToRead(Inbox inbox) throws Exception {
+        Inbox child = answering();
         Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.SO_LINGER, 0));
         UcxSocketChannel client = Peers.connect(
                 peers.client(inbox).option(ChannelOption.AUTO_READ, false), server);
@@ -118,12 +123,7 @@ class PeerGoneTest {
     /** The peer has closed in good order, but not taken everything. Something of its is still to be read. */
     @OnEachLane(lanes = {Lane.SHM, Lane.SOCKET})
     void theEndOfAnOutputFailsWithTheBytesBeforeIt() throws Exception {
-        Inbox child = new Inbox() {
-            @Override
-            public void channelActive(ChannelHandlerContext context) {
-                context.writeAndFlush(bytes("the answer")).addListener(_ -> super.channelActive(context));
-            }
-        };
+        Inbox child = answering();
         Inbox inbox = new Inbox();
         Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.AUTO_READ, false)
                 .childOption(ChannelOption.SO_RCVBUF, WINDOW));
@@ -271,12 +271,7 @@ class PeerGoneTest {
     /** Its channel must not stay for ever for what nobody reads. Over UCX's TCP the reset may overtake what the peer has sent. */
     @OnEachLane(lanes = {Lane.SHM, Lane.SOCKET})
     void anApplicationThatDoesNotReadAgainHasTheTimeOfAClose() throws Exception {
-        Inbox child = new Inbox() {
-            @Override
-            public void channelActive(ChannelHandlerContext context) {
-                context.writeAndFlush(bytes("the answer")).addListener(_ -> super.channelActive(context));
-            }
-        };
+        Inbox child = answering();
         Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.SO_LINGER, 0));
         Inbox inbox = new Inbox();
         UcxSocketChannel client = Peers.connect(peers.client(inbox).option(ChannelOption.AUTO_READ, false)
@@ -297,12 +292,7 @@ class PeerGoneTest {
 
     @OnEachLane(lanes = {Lane.SHM, Lane.SOCKET})
     void withoutAutoCloseItIsNotClosedForThat() throws Exception {
-        Inbox child = new Inbox() {
-            @Override
-            public void channelActive(ChannelHandlerContext context) {
-                context.writeAndFlush(bytes("the answer")).addListener(_ -> super.channelActive(context));
-            }
-        };
+        Inbox child = answering();
         Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.SO_LINGER, 0));
         Inbox inbox = new Inbox();
         UcxSocketChannel client = Peers.connect(peers.client(inbox).option(ChannelOption.AUTO_READ, false)

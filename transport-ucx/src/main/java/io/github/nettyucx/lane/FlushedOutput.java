@@ -4,11 +4,27 @@ package io.github.nettyucx.lane;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelOutboundBuffer;
 
-/** What takes away the buffers that come first among what the application has flushed, when they have been sent. */
-abstract class FlushedBuffers {
+/** Sends what the application has flushed. Here: what becomes of the buffers that come first, when they have been sent. */
+abstract class FlushedOutput {
 
+    /** A call is under way that does promises, whose listeners may call again. */
+    boolean writing;
     /** Bytes that have been sent, and are to be taken away. */
     private int left;
+
+    /** Gives back what has been gathered for a message, and has not been sent. */
+    abstract void forgetGathered();
+
+    /** A listener of a promise that was done in here does not return, and the next write has to go on from here. */
+    final void resume(ChannelOutboundBuffer in) {
+        if (writing) {
+            forgetGathered();
+            if (in != null) {
+                removeRest(in);
+            }
+            writing = false;
+        }
+    }
 
     /**
      * Takes away so many bytes that have been sent, and empty buffers behind them. As
@@ -20,8 +36,7 @@ abstract class FlushedBuffers {
         removeRest(in);
     }
 
-    /** Goes on where a listener of one of the promises does not return. */
-    final void removeRest(ChannelOutboundBuffer in) {
+    private void removeRest(ChannelOutboundBuffer in) {
         while (in.current() instanceof ByteBuf message) {
             int readable = message.readableBytes();
             if (readable > left) {
