@@ -238,16 +238,17 @@ class UcxIoHandlerTest {
     void aLoopWhoseQueueIsFullWhenItEndsClosesItsChannels() throws Exception {
         FullLoop loop = noted(new FullLoop());
         Channel server = listen(loop, loop, new ChannelInboundHandlerAdapter());
-        Peers.await(loop.shutdownGracefully(0, 5, TimeUnit.SECONDS));
+        loop.execute(() -> loop.ending = true);
+        Peers.await(loop.terminationFuture());
         assertTrue(loop.refused, "there was room");
         assertFalse(server.isOpen());
     }
 
-    /** Full at the end of its first turn of input and output after it was told to end. */
+    /** Full before the loop looks whether it ends: it tells itself to end in a turn of input and output. */
     private static final class FullLoop extends SingleThreadIoEventLoop {
 
         private static final int CAPACITY = 16;
-        private boolean filled;
+        private boolean ending;
         private boolean refused;
 
         FullLoop() {
@@ -259,8 +260,8 @@ class UcxIoHandlerTest {
         @Override
         protected int runIo() {
             int work = super.runIo();
-            if (isShuttingDown() && !filled) {
-                filled = true;
+            if (ending && !isShuttingDown()) {
+                shutdownGracefully(0, 5, TimeUnit.SECONDS);
                 try {
                     // Netty rounds the capacity up.
                     for (int i = 0; i < 1_000_000; i++) {
