@@ -124,6 +124,16 @@ class LeftAsItWasTest {
         assertEquals(1, count(output, "WARN.* is not deregistered .*needs -Dio.github.nettyucx.agent=off"), output);
     }
 
+    /** A group is known by its class, whose application could not go on otherwise. */
+    @ParameterizedTest
+    @ValueSource(strings = {"4.1", "4.2"})
+    void anApplicationThatIsKnownToMoveItsChannelsGoesOn(String netty) throws Exception {
+        String output = run("moves-as-is-known", netty);
+        assertAnswered(output);
+        assertEquals(2, count(output, "^moved true$"), output);
+        assertNamed(output, "org.apache.ignite.*NamedNioEventLoopGroup, whose application moves connected channels to other loops");
+    }
+
     /** They may share what is not safe for two threads. */
     @ParameterizedTest
     @ValueSource(strings = {"4.1", "4.2"})

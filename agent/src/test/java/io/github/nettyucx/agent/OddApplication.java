@@ -97,6 +97,7 @@ public final class OddApplication {
         return switch (what) {
             case "own-group" -> Own42.group();
             case "own-group-of-netty" -> new io.netty.odd.OwnGroup();
+            case "moves-as-is-known" -> new org.apache.ignite.internal.network.netty.NamedNioEventLoopGroup();
             default -> new NioEventLoopGroup(2);
         };
     }
@@ -184,7 +185,7 @@ public final class OddApplication {
                     }), loopback());
             case "local", "local-of-own-group" -> echo(group, new ServerBootstrap().group(group).channel(LocalServerChannel.class),
                     new Bootstrap().group(group).channel(LocalChannel.class), new LocalAddress("odd"));
-            case "moves" -> moves(group);
+            case "moves", "moves-as-is-known" -> moves(group);
             case "by-hand" -> byHand(group);
             case "one-loop" -> oneLoop(group);
             case "again" -> again(group);
@@ -256,7 +257,8 @@ public final class OddApplication {
         Channel channel = new Bootstrap().group(group).channel(NioSocketChannel.class).handler(new Answer())
                 .connect(listening.localAddress()).sync().channel();
         for (int i = 0; i < 2; i++) {
-            System.out.println("moved " + channel.deregister().await().isSuccess());
+            boolean left = channel.deregister().await().isSuccess();
+            System.out.println("moved " + (left && group.register(channel).await().isSuccess()));
         }
         channel.writeAndFlush(Unpooled.copiedBuffer("odd", StandardCharsets.US_ASCII)).sync();
         System.out.println("answer " + answers.poll(SECONDS, TimeUnit.SECONDS));

@@ -21,6 +21,12 @@ final class Loops {
     private static final Set<String> GROUPS = Set.of(".channel.nio.NioEventLoopGroup", ".channel.epoll.EpollEventLoopGroup",
             ".incubator.channel.uring.IOUringEventLoopGroup", ".channel.MultiThreadIoEventLoopGroup");
 
+    /**
+     * The packages of groups whose applications are known to move connected channels from loop to loop, which a channel of the
+     * transport refuses: Apache Ignite 3 does, with the connections between its nodes.
+     */
+    private static final Set<String> MOVING = Set.of("org.apache.ignite.internal.network.netty");
+
     private static final String NEW_CHILD = "newChild";
     /** What a group's own method is called since the agent has taken it over. */
     private static final String ORIGINAL = NEW_CHILD + NettyCopy.ORIGINAL;
@@ -44,6 +50,10 @@ final class Loops {
     /** @throws LeftAsItWas if the group is to have its own */
     EventLoop loop(EventLoopGroup group, Executor executor, Object[] arguments) throws LeftAsItWas {
         requireNettysOwn(group.getClass());
+        if (MOVING.contains(group.getClass().getPackageName())) {
+            throw new LeftAsItWas("a group of the class " + group.getClass().getName()
+                    + ", whose application moves connected channels to other loops");
+        }
         if (executor instanceof ThreadPerTaskExecutor) {
             return loop(group, new PlatformThreads(executor), arguments, taken -> original(group, executor, arguments));
         }
