@@ -114,6 +114,11 @@ final class Libc {
         }
     }
 
+    /** What an error number is called in the language of the process, in which the linker and the JDK tell it. */
+    static String strerror(int errno) {
+        return string(call(bind("strerror"), errno, 0, 0));
+    }
+
     static int geteuid() {
         return (int) call(GETEUID, 0, 0, 0);
     }

@@ -9,6 +9,10 @@ import java.nio.file.NoSuchFileException;
 final class LibraryRejected extends Exception {
     private static final long serialVersionUID = 1L;
 
+    private static final int ENOMEM = 12;
+    private static final int ENFILE = 23;
+    private static final int EMFILE = 24;
+
     private final boolean momentary;
 
     LibraryRejected(String message) {
@@ -28,12 +32,22 @@ final class LibraryRejected extends Exception {
     /** Whether it can be otherwise in a moment: something was short, or could not be read, rather than wrong. */
     boolean isMomentary() {
         for (Throwable t = this; t != null; t = t.getCause()) {
-            boolean unreadable = t instanceof IOException && !(t instanceof NoSuchFileException)
-                    && !(t instanceof FileNotFoundException);
+            boolean unreadable = switch (t) {
+                case NoSuchFileException none -> false;
+                // As which the JDK tells of a shortage, too.
+                case FileNotFoundException none -> isShortage(String.valueOf(none.getMessage()));
+                default -> t instanceof IOException;
+            };
             if (unreadable || t instanceof LibraryRejected rejected && rejected.momentary) {
                 return true;
             }
         }
         return false;
+    }
+
+    /** Whether it was memory that was short, or descriptors. */
+    static boolean isShortage(String message) {
+        return message.contains(Libc.strerror(EMFILE)) || message.contains(Libc.strerror(ENFILE))
+                || message.contains(Libc.strerror(ENOMEM));
     }
 }

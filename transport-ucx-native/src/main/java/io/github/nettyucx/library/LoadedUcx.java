@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.library;
 
-import java.io.FileInputStream;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
@@ -42,7 +41,7 @@ final class LoadedUcx {
      */
     static UcxLibrary open(Path library, Optional<UcxVersion> version, String origin) throws LibraryRejected {
         ConfigurationFiles.requireTrusted(library);
-        Map<String, String> before = UcxEnvironment.apply(version.orElse(UcxVersion.MINIMUM));
+        Map<String, String> before = UcxEnvironment.apply(version.orElse(UcxVersion.MINIMUM), library);
         // Before it is loaded: whoever finds it in the process then finds the property as well.
         System.setProperty(UcxLibrary.LOADED_PROPERTY, library.toString());
         try {
@@ -129,23 +128,13 @@ final class LoadedUcx {
         }
     }
 
-    private static LibraryRejected explained(LibraryRejected e) {
+    static LibraryRejected explained(LibraryRejected e) {
         String message = e.getMessage();
         if (message.contains("failed to map segment")) {
             message += "; the file system may be mounted noexec: for the bundled UCX, set -D"
                     + UcxLibrary.WORKDIR_PROPERTY + " to a directory elsewhere";
         }
-        return new LibraryRejected("cannot be loaded: " + message, e, isShortOfDescriptors());
-    }
-
-    /** The linker says so in the user's language. */
-    private static boolean isShortOfDescriptors() {
-        try (FileInputStream any = new FileInputStream("/dev/null")) {
-            any.read();
-            return false;
-        } catch (IOException e) {
-            return true;
-        }
+        return new LibraryRejected("cannot be loaded: " + message, e, LibraryRejected.isShortage(message));
     }
 
     private static UcxVersion version(MemorySegment handle) throws LibraryRejected {

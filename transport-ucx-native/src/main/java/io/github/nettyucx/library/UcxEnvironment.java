@@ -47,6 +47,8 @@ public final class UcxEnvironment {
 
     private static final Path INFINIBAND_DEVICES = Path.of("/sys/class/infiniband");
 
+    private static final String MODULES = "UCX_MODULE_DIR";
+
     /** UCX reads them once, when it is loaded. */
     private static final List<Setting> AT_LOAD = List.of(
             new Setting("UCX_HANDLE_ERRORS", "none",
@@ -57,7 +59,7 @@ public final class UcxEnvironment {
                     "SIGHUP belongs to the JVM, which shuts down in good order on it"),
             new Setting("UCX_LOG_FILE", "stderr",
                     "standard output belongs to the application; UCX would write its warnings there"),
-            new Setting("UCX_MODULE_DIR", "",
+            new Setting(MODULES, "",
                     "modules are those beside the library; a ucx.conf in the working directory could name others"),
             new Setting("UCX_VFS_ENABLE", "n",
                     "no thread and no FUSE file system for introspection"),
@@ -152,8 +154,22 @@ public final class UcxEnvironment {
     }
 
     /** @return what was there before, for {@link Environ#put}, if the UCX turns out to be of no use */
-    static Map<String, String> apply(UcxVersion version) {
-        return apply(settings(version));
+    static Map<String, String> apply(UcxVersion version, Path library) {
+        List<Setting> settings = new ArrayList<>(settings(version));
+        settings.replaceAll(each -> each.name().equals(MODULES)
+                ? new Setting(MODULES, modulesOf(library), each.mandatory(), each.why()) : each);
+        return apply(settings);
+    }
+
+    /** UCX looks for modules beside the name that it was loaded by, and they are beside the file. */
+    private static String modulesOf(Path library) {
+        try {
+            Path directory = library.toRealPath().getParent();
+            return directory.equals(library.toAbsolutePath().getParent()) ? "" : directory.resolve("ucx").toString();
+        } catch (IOException e) {
+            // The linker says what is wrong with it.
+            return "";
+        }
     }
 
     /**

@@ -117,6 +117,18 @@ class ConfigurationFilesTest {
         assertTrue(result.output().contains("UCX  INFO"), result.output());
     }
 
+    /** Some installations are known by links to each of their libraries, beside which there are no modules. */
+    @Test
+    void modulesOfALibraryThatIsLinkedAreBesideTheFile() throws Exception {
+        Path links = Files.createDirectory(temporary.resolve("links"));
+        for (String name : new String[] {"libucp", "libuct", "libucs", "libucm"}) {
+            Files.createSymbolicLink(links.resolve(name + ".so.0"), TestUcx.directory("1.22").resolve(name + ".so.0"));
+        }
+        ChildJvm.Result result = jvm().library(links).run("shm", "maps");
+        assertEquals(0, result.exitCode(), result.output());
+        assertTrue(result.line("maps").contains("libuct_cma.so.0"), result.output());
+    }
+
     /** Whoever starts the JVM may say so. */
     @Test
     void modulesOfTheEnvironmentsAreLoaded() throws Exception {

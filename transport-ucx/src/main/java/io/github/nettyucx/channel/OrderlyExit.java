@@ -151,7 +151,7 @@ final class OrderlyExit extends Thread {
         }
         // The calls from which the JVM is ended do not return.
         own.forEach(UcxSocketChannel::resumeWriting);
-        own.forEach(OrderlyExit::close);
+        own.forEach(UcxSocketChannel::closeAtExit);
         while (System.nanoTime() - deadlineNanos < 0 && !own.stream().allMatch(UcxSocketChannel::isOver)) {
             int work = 0;
             for (ProgressEngine engine : engines) {
@@ -166,10 +166,6 @@ final class OrderlyExit extends Thread {
     /** Hooks may still use it, and nothing of it is lost if it is not closed; or they do what there is to do. */
     private boolean isLeftToApplication(UcxSocketChannel channel) {
         return channel.isActive() && (bySignal || LaneKind.SOCKET.toString().equals(channel.lane()));
-    }
-
-    private static void close(UcxSocketChannel channel) {
-        channel.unsafe().close(channel.unsafe().voidPromise());
     }
 
     @Override
@@ -192,7 +188,7 @@ final class OrderlyExit extends Thread {
                 if (isLeftToApplication(channel)) {
                     left.add(channel);
                 } else {
-                    close(channel);
+                    channel.unsafe().close(channel.unsafe().voidPromise());
                 }
             });
             return true;

@@ -286,6 +286,18 @@ public final class UcxSocketChannel extends AbstractUcxStreamChannel {
         }
     }
 
+    /** The thread ends the JVM, perhaps in a listener that a close has told: then that close goes no further. */
+    void closeAtExit() {
+        unsafe().close(unsafe().voidPromise());
+        if (state == ChannelState.ACTIVE) {
+            if (closing.lingers(connection)) {
+                closing.begin(connection, this::doClose);
+            } else {
+                doClose();
+            }
+        }
+    }
+
     // ------------------------------------------------------------------------------------------- reading
 
     @Override

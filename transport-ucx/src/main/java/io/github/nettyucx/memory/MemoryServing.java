@@ -103,8 +103,8 @@ final class MemoryServing {
             throw exchange.violation(message, UNEXPECTED);
         }
         if (job.state == Job.State.ARRIVING) {
-            // For what it is, and for how many bytes, is not known yet; but no memory is larger than this.
-            if (length < 0 || length > MemoryFrame.MAX_KEPT - earlyBytes && length > openings.longest() - earlyBytes) {
+            // For what it is, and for how many bytes, is not known yet; but there is no more memory than this.
+            if (length < 0 || length > MemoryFrame.MAX_KEPT - earlyBytes && length > openings.length() - earlyBytes) {
                 throw exchange.violation(message, UNEXPECTED);
             }
             job.message = message;

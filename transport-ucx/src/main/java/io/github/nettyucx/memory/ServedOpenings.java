@@ -135,13 +135,13 @@ final class ServedOpenings {
         return lastHandle;
     }
 
-    /** The length of the longest memory that is open, in bytes; 0 if none is. */
-    long longest() {
-        long longest = 0;
+    /** The lengths of all memories that are open, in bytes. */
+    long length() {
+        long length = 0;
         for (Opening opening : openings.values()) {
-            longest = Math.max(longest, opening.region().length());
+            length += opening.region().length();
         }
-        return longest;
+        return length;
     }
 
     void close(Opening opening) {

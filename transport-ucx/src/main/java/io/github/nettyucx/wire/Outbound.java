@@ -235,9 +235,12 @@ public final class Outbound {
         return true;
     }
 
-    /** Grows as long as the peer takes what is sent to it: by what it grants, and by what leaves this side late. */
+    /**
+     * Grows as long as the peer takes what is sent to it: by what it grants, and by what leaves this side late. The same bytes may
+     * count twice: of the larger of the two alone what the other one adds could not be seen.
+     */
     public long moved() {
-        return Math.max(granted, late);
+        return granted + late;
     }
 
     /** Whether a grant can be sent on its own now; one of these is in flight at a time. */

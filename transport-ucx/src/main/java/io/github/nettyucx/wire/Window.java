@@ -4,6 +4,9 @@ package io.github.nettyucx.wire;
 /** The credit that this side gives its peer: what may still come, and what is to be granted again. */
 final class Window {
 
+    /** Credit that is worth a message of its own once a second, whatever the window. */
+    private static final int WORTH_TELLING = 16 * 1024;
+
     private final int size;
     private final int maxMessage;
     /** Bytes and charges that the peer has spent and not been given back. */
@@ -61,10 +64,10 @@ final class Window {
     }
 
     /**
-     * Whether the peer may be waiting for what it is owed, though that is little: it has spent more than a half. One that reads
-     * slowly would otherwise be taken for one that does not read.
+     * Whether the peer may be waiting for what it is owed, though that is little: it has spent more than a half, or has sent all
+     * that it wants to, and closes. One that reads slowly would otherwise be taken for one that does not read.
      */
     boolean isGrantWaitedFor() {
-        return owed > 0 && spent > size / 2;
+        return owed >= WORTH_TELLING || owed > 0 && spent > size / 2;
     }
 }

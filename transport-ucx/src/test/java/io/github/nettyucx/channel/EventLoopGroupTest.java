@@ -230,7 +230,7 @@ class EventLoopGroupTest {
     @OnEachLane
     void itsEndDeliversForTwoSecondsAlsoIfItIsToldToTakeNoTime() throws Exception {
         int length = 8 * 1024 * 1024;
-        Inbox child = new Inbox();
+        Inbox child = Inbox.ofMany();
         try (Peers peers = new Peers()) {
             Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.AUTO_READ, false));
             Channel client = peers.connect(server, new Inbox());

@@ -7,6 +7,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.ChannelInputShutdownReadComplete;
@@ -258,12 +259,21 @@ class HalfCloseTest {
         int length = 8 * 1024 * 1024;
         StreamReader child = new StreamReader(SEED, length, StreamReader.Demand.AUTOMATIC, new SplittableRandom(SEED));
         Inbox inbox = new Inbox();
-        UcxSocketChannel client = peers.connect(peers.listen(() -> child), inbox);
+        CompletableFuture<Channel> accepted = new CompletableFuture<>();
+        Channel server = peers.listen(peers.server(() -> new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                channel.pipeline().addLast(child);
+                accepted.complete(channel);
+            }
+        }).childOption(ChannelOption.AUTO_READ, false).childOption(ChannelOption.SO_RCVBUF, 64 * 1024));
+        UcxSocketChannel client = peers.connect(server, inbox);
         Peers.await(client.eventLoop().submit(() -> {
             client.writeAndFlush(Unpooled.wrappedBuffer(new SeededBytes(SEED).at(0, length)));
             assertFalse(client.shutdownOutput().isDone());
             client.shutdownInput();
         }));
+        accepted.get(SECONDS, TimeUnit.SECONDS).config().setAutoRead(true);
         child.ended().get(SECONDS, TimeUnit.SECONDS);
         inbox.awaitInactive();
         assertEquals(List.of(), inbox.exceptions());

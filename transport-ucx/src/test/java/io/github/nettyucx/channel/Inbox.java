@@ -6,6 +6,7 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.util.ReferenceCountUtil;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -28,6 +29,16 @@ class Inbox extends ChannelInboundHandlerAdapter {
     private final CompletableFuture<Throwable> exception = new CompletableFuture<>();
     private final List<Throwable> exceptions = new CopyOnWriteArrayList<>();
     private final StringBuilder text = new StringBuilder();
+
+    /** One that does not keep what it reads, which for many bytes takes longer than to send them. */
+    static Inbox ofMany() {
+        return new Inbox() {
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                ReferenceCountUtil.release(message);
+            }
+        };
+    }
 
     UcxSocketChannel awaitActive() throws InterruptedException, ExecutionException, TimeoutException {
         return active.get(SECONDS, TimeUnit.SECONDS);

@@ -48,7 +48,7 @@ class LingeringCloseTest {
     /** A pool asks whether a channel that it is given back is active. */
     @OnEachLane
     void isNotActiveAnyMore() throws Exception {
-        Inbox child = new Inbox();
+        Inbox child = Inbox.ofMany();
         Channel server = peers.listen(peers.server(() -> child).childOption(ChannelOption.AUTO_READ, false));
         List<Boolean> writable = new CopyOnWriteArrayList<>();
         Inbox inbox = new Inbox() {

@@ -42,6 +42,31 @@ class OutboundTest {
         return outbound.completed();
     }
 
+    // ------------------------------------------------------------------------------------------- progress
+
+    @Test
+    void hasMovedByWhatLeavesLateAndByWhatIsGranted() {
+        assertEquals(0, outbound.moved());
+        port.answer(PENDING);
+        send(MAX_MESSAGE, MAX_MESSAGE);
+        assertEquals(0, outbound.moved());
+        port.completeAll();
+        completed();
+        long late = outbound.moved();
+        assertTrue(late > 0);
+        // Less than has left late: a peer that takes little goes on taking.
+        assertTrue(outbound.granted(100));
+        long granted = outbound.moved();
+        assertTrue(granted > late);
+        assertTrue(outbound.granted(MAX_MESSAGE - 100));
+        long before = outbound.moved();
+        port.answer(PENDING);
+        send(100, 100);
+        port.completeAll();
+        completed();
+        assertTrue(outbound.moved() > before);
+    }
+
     // ------------------------------------------------------------------------------------------- room
 
     @Test

@@ -60,6 +60,22 @@ class SlowReaderTest extends ConnectionFixture {
         assertEquals(List.of(), grants());
     }
 
+    /** The peer has sent all that it wants to, and closes. */
+    @Test
+    void tellsOfMuchWhateverTheWindow() throws ProtocolException {
+        Window window = new Window(16 * 1024 * 1024, MAX_MESSAGE);
+        for (int i = 0; i < 10; i++) {
+            window.spend(LENGTH);
+        }
+        for (int i = 0; i < 7; i++) {
+            window.owe(CHARGED);
+        }
+        assertFalse(window.isGrantWaitedFor());
+        window.owe(CHARGED);
+        assertTrue(window.isGrantWaitedFor());
+        assertFalse(window.isGrantDue());
+    }
+
     @Test
     void waitsUntilAGrantCanBeSent() {
         open();
