@@ -86,9 +86,10 @@ final class ApplicationProcess implements AutoCloseable {
             return this;
         }
 
-        /** A server waits as long for a client that may be slow, on a machine that is busy, as that waits for its answer. */
+        /** On a machine that is busy each may be slow, and is to be waited for. */
         Builder withAgent(String arguments) {
             options.add("-Dio.github.nettyucx.plainGraceMillis=3000");
+            options.add("-Dio.github.nettyucx.answerMillis=12000");
             options.add("-javaagent:" + agentJar() + (arguments.isEmpty() ? "" : "=" + arguments));
             return this;
         }

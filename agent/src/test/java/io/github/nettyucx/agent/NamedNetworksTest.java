@@ -129,7 +129,8 @@ class NamedNetworksTest {
     }
 
     private ApplicationProcess asking(ApplicationProcess server) throws Exception {
-        return client("asked", TwoHosts.SERVER, server.awaitLine("listening ")).with(THEIRS).start();
+        return client("asked", TwoHosts.SERVER, server.awaitLine("listening "))
+                .with(THEIRS, "-Dio.github.nettyucx.answerMillis=3000").start();
     }
 
     private static void ask(ApplicationProcess client) throws Exception {

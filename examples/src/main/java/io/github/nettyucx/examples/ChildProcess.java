@@ -158,7 +158,7 @@ public final class ChildProcess implements AutoCloseable {
     public ExampleFailure endedEarly() {
         try {
             process.waitFor(STOP_SECONDS, TimeUnit.SECONDS);
-            errorReader.join(TimeUnit.SECONDS.toMillis(1));
+            errorReader.join(TimeUnit.SECONDS.toMillis(STOP_SECONDS));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -23,7 +23,7 @@ import java.util.concurrent.TimeoutException;
 
 /** An example that runs the way a user runs it: in a process of its own, with arguments and standard streams. */
 public final class ExampleProcess implements AutoCloseable {
-    private static final long END_SECONDS = 200;
+    private static final long END_SECONDS = 500;
     private static final String LIBRARY = "io.github.nettyucx.library";
 
     /** What a process left behind. */

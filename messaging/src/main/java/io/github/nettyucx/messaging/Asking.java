@@ -49,7 +49,7 @@ final class Asking {
                 if (node.requests().take(waiter.correlation) != null) {
                     reusable = true;
                     if (Thread.currentThread().isInterrupted()) {
-                        node.requests().cancelled();
+                        node.counters().cancelled.increment();
                         throw new MessagingException("interrupted while it waited for a response of " + peer);
                     }
                     throw node.requests().timeout(waiter);
@@ -103,13 +103,13 @@ final class Asking {
             if (pending.correlation == correlation) {
                 pending.ticket = position;
                 if (position < lostBelow && node.requests().take(correlation) == pending) {
-                    node.counters().requestFailed();
+                    node.counters().requestFailed.increment();
                     fail(pending, new MessagingException.NodeLost("the connection to " + peer + " was lost", null));
                 }
             }
         } catch (MessagingException.RequestTimeout e) {
             if (node.requests().take(correlation) == pending) {
-                node.counters().timedOut();
+                node.counters().timedOut.increment();
                 fail(pending, e);
             }
         } catch (Throwable t) {

@@ -6,66 +6,18 @@ import java.util.concurrent.atomic.LongAdder;
 /** What a node counts on whatever thread. What its event loops do for each message has {@linkplain LoopCounters its own}. */
 final class Counters {
 
-    private final LongAdder wakeups = new LongAdder();
-    private final LongAdder ringFull = new LongAdder();
-    private final LongAdder overflowed = new LongAdder();
-    private final LongAdder undelivered = new LongAdder();
-    private final LongAdder unhandled = new LongAdder();
-    private final LongAdder timedOut = new LongAdder();
-    private final LongAdder cancelled = new LongAdder();
-    private final LongAdder requestFailed = new LongAdder();
-    private final LongAdder late = new LongAdder();
-    private final LongAdder opened = new LongAdder();
-    private final LongAdder closed = new LongAdder();
-    private final LongAdder lost = new LongAdder();
-
-    void woken() {
-        wakeups.increment();
-    }
-
-    void ringFull() {
-        ringFull.increment();
-    }
-
-    void overflowed() {
-        overflowed.increment();
-    }
-
-    void undelivered() {
-        undelivered.increment();
-    }
-
-    void unhandled() {
-        unhandled.increment();
-    }
-
-    void timedOut() {
-        timedOut.increment();
-    }
-
-    void cancelled() {
-        cancelled.increment();
-    }
-
-    void requestFailed() {
-        requestFailed.increment();
-    }
-
-    void late() {
-        late.increment();
-    }
-
-    void opened() {
-        opened.increment();
-    }
-
-    void closed() {
-        closed.increment();
-    }
-
-    void lost() {
-        lost.increment();
-    }
+    final LongAdder wakeups = new LongAdder();
+    final LongAdder ringFull = new LongAdder();
+    final LongAdder overflowed = new LongAdder();
+    final LongAdder undelivered = new LongAdder();
+    final LongAdder unhandled = new LongAdder();
+    final LongAdder timedOut = new LongAdder();
+    final LongAdder cancelled = new LongAdder();
+    final LongAdder requestFailed = new LongAdder();
+    final LongAdder late = new LongAdder();
+    final LongAdder opened = new LongAdder();
+    final LongAdder closed = new LongAdder();
+    final LongAdder lost = new LongAdder();
 
     /**
      * @param loops    what the event loops have counted

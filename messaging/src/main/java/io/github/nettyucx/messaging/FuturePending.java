@@ -18,7 +18,7 @@ final class FuturePending<R> extends Pending {
             @Override
             public boolean cancel(boolean mayInterruptIfRunning) {
                 if (requests.take(correlation) != null) {
-                    requests.cancelled();
+                    node.counters().cancelled.increment();
                 }
                 return super.cancel(mayInterruptIfRunning);
             }

@@ -189,7 +189,7 @@ final class Handlers {
     private void response(int kind, Peer peer, Importer importer) {
         Pending request = node.requests().take(importer.getLong(), peer);
         if (request == null) {
-            node.requests().late();
+            node.counters().late.increment();
             return;
         }
         boolean isRefused = kind == Frame.FAILURE;
@@ -210,7 +210,7 @@ final class Handlers {
 
     /** Tells the listener. It throws nothing. */
     void unhandled(Peer peer, int type, Throwable cause) {
-        node.counters().unhandled();
+        node.counters().unhandled.increment();
         node.told(listener -> listener.failed(peer, type, cause));
     }
 }

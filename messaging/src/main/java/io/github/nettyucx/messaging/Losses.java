@@ -62,7 +62,7 @@ final class Losses {
 
     private void tellNow(Loss loss) {
         if (loss.from < loss.to) {
-            node.counters().undelivered();
+            node.counters().undelivered.increment();
             node.told(listener -> listener.undelivered(peer, loss.from, loss.to, loss.cause));
         }
         if (loss.requestsToo) {

@@ -372,7 +372,7 @@ public final class Node implements AutoCloseable {
 
     /** A connection is ready. */
     void opened(Connection connection) {
-        counters.opened();
+        counters.opened.increment();
         connections.add(connection);
         if (ended) {
             end(connection);
@@ -399,9 +399,9 @@ public final class Node implements AutoCloseable {
     void closed(Connection connection, boolean inOrder) {
         connections.remove(connection);
         if (inOrder) {
-            counters.closed();
+            counters.closed.increment();
         } else {
-            counters.lost();
+            counters.lost.increment();
         }
     }
 

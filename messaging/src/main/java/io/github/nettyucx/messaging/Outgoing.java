@@ -252,7 +252,7 @@ final class Outgoing implements Ring.Span {
             peer.drainHere();
             return isNothingBefore(part) ? checked(reserveNow(length, part)) : Ring.FULL;
         }
-        node.counters().ringFull();
+        node.counters().ringFull.increment();
         long limit = node.settings().sendTimeoutNanos();
         long deadline = System.nanoTime() + limit;
         boolean isRequests = request != null && request.deadlineNanos - deadline < 0;

@@ -62,7 +62,7 @@ final class Overflow {
             slot.memory = memory.take(length);
             slot.position = Peer.NO_TICKET;
             slot.length = length;
-            node.counters().overflowed();
+            node.counters().overflowed.increment();
             return slot;
         } catch (Throwable e) {
             bytes.addAndGet(-length);

@@ -195,7 +195,7 @@ public final class Peer {
         Connection connection = current;
         EventLoop loop = connection == null ? home : connection.loop();
         if (!loop.inEventLoop()) {
-            node.counters().woken();
+            node.counters().wakeups.increment();
             execute(loop);
         } else if (draining) {
             execute(loop);

@@ -115,14 +115,6 @@ final class Requests {
         return begun.accumulateAndGet(next.get() - first - skipped.sum(), Math::max);
     }
 
-    void late() {
-        node.counters().late();
-    }
-
-    void cancelled() {
-        node.counters().cancelled();
-    }
-
     /** Ends those of a peer whose ticket is below a limit. */
     void fail(Peer peer, long below, MessagingException cause) {
         for (int i = 0; i <= mask; i++) {
@@ -131,7 +123,7 @@ final class Requests {
             // If it is another request by now, its correlation is another, too.
             if (correlation > 0 && request != null && request.peer == peer && request.ticket < below
                     && take(correlation) == request) {
-                node.counters().requestFailed();
+                node.counters().requestFailed.increment();
                 request.fail(cause);
             }
         }
@@ -204,7 +196,7 @@ final class Requests {
     }
 
     MessagingException timeout(Pending request) {
-        node.counters().timedOut();
+        node.counters().timedOut.increment();
         return new MessagingException.RequestTimeout("node " + request.peer.id()
                 + " has not answered in time; it may have handled the request");
     }

@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -20,7 +21,8 @@ class NapTest {
 
     private static final MessageType<ByteBuf> BYTES = new MessageType<>(1, ByteBufCodec.INSTANCE);
     /** It looks some times, 50 µs apart, and then sleeps. The test's thread may not have a processor in that time. */
-    private static final int TRIES = 100;
+    private static final int NAPS = 11;
+    private static final long TRYING_SECONDS = 60;
 
     /** Naps from its next message on, as if it had been woken for each before. */
     private static void makeDrowsy(Connection connection) throws Exception {
@@ -46,7 +48,9 @@ class NapTest {
             MessagesTest.await("connected", () -> received.get() == 1);
             int sent = 1;
             int slept = 0;
-            for (int i = 0; i < TRIES; i++) {
+            int tries = 0;
+            for (long start = System.nanoTime(); slept < NAPS
+                    && System.nanoTime() - start < TimeUnit.SECONDS.toNanos(TRYING_SECONDS); tries++) {
                 makeDrowsy(peer.connections().getFirst());
                 peer.send(BYTES, message);
                 sent++;
@@ -63,8 +67,8 @@ class NapTest {
                 MessagesTest.await("all messages", () -> received.get() == all);
                 MessagesTest.await("the nap ends", () -> !ring.naps());
             }
-            System.out.println("Messages of " + bytes + " bytes that came to a loop that napped, and woke nobody: " + slept + " of " + TRIES);
-            assertTrue(slept > TRIES / 10, () -> "it does not nap");
+            System.out.println("Messages of " + bytes + " bytes that came to a loop that napped, and woke nobody: " + slept + " of " + tries);
+            assertEquals(NAPS, slept, "it does not nap");
         }
     }
 

@@ -105,6 +105,11 @@ final class UcpFunctions {
         }
     }
 
+    static final class Statuses {
+        /** Neither calls back nor blocks, but stays an ordinary call: nothing on the hot path asks for a text. */
+        static final MethodHandle STATUS_STRING = bind("ucs_status_string", SHORT);
+    }
+
     /** Listeners and connection requests. */
     static final class Listeners {
         static final MethodHandle LISTENER_CREATE = bind("ucp_listener_create", SHORT);

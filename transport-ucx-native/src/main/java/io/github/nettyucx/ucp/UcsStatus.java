@@ -61,7 +61,7 @@ public final class UcsStatus {
 
     /** The library's own words for a status, such as "Connection reset by remote peer". */
     public static String string(int status) {
-        return NativeMemory.getString(UcpFunctions.call(UcsFunctions.STATUS_STRING, status, 0, 0));
+        return NativeMemory.getString(UcpFunctions.call(UcpFunctions.Statuses.STATUS_STRING, status, 0, 0));
     }
 
     /** The enumerator's name without its prefix, such as "CONNECTION_RESET"; "UNKNOWN" if UCX has no such status. */

@@ -113,7 +113,7 @@ final class ChannelInput extends LaneWork implements Allocation {
                 channel.connection().failWaiting();
             }
         } else if (failure != null) {
-            channel.connection().lost(failure);
+            channel.connection().endedBy(failure);
         } else if (state != State.OPEN || lane.isAtEnd()) {
             end();
         }

@@ -36,7 +36,7 @@ final class ClientOpening extends Opening {
     private static final InternalLogger logger = InternalLoggerFactory.getInstance(ClientOpening.class);
 
     /** How long a server that is asked has to answer; and not more than half of the time to connect in. */
-    private static final int ANSWER_MILLIS = 3_000;
+    private static final int ANSWER_MILLIS = ANSWER_SETTING.value();
 
     /** How long a server that serves ordinary clients waits for the first bytes, if it has been told the same as this process. */
     private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(PLAIN_GRACE_SETTING.value());

@@ -84,7 +84,7 @@ final class ConnectionMetrics {
     void failed(HandshakeFailure reason, SocketAddress remote, Throwable cause) {
         loop.handshakeFailures.increment(reason);
         if (channel.isAccepted() && STRANGERS.contains(reason)) {
-            loop.accepts.increment(LoopCounters.Accept.STRANGERS);
+            loop.events.increment(LoopCounters.Event.STRANGERS);
         }
         FlightEvents.handshakeFailed(channel.id().asShortText(), remote, channel.isAccepted(), reason, cause);
     }

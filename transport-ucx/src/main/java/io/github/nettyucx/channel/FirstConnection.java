@@ -24,7 +24,7 @@ final class FirstConnection implements Runnable {
 
     static final List<Room> ROOMS = List.of(
             new Room("channel", """
-                    ChannelEvents ChannelInput ChannelInput$State ChannelMemory ChannelOutput ChannelSocket
+                    ChannelInput ChannelInput$State ChannelMemory ChannelOutput ChannelSocket
                     ChannelState ClientOpening ClientOpening$Again ClientOpening$Attempt ClientOpening$Step Closing
                     Connecting ConnectionMetrics HalfClose IoDriver$2 KeepAlive KernelNearness LaneWork Linger
                     Neighbours OpenConnection Opening OrderlyExit ServerOpening ServerOpening$1 SilentServers

@@ -103,6 +103,7 @@ public final class IoDriver {
         LoopLanes.checkSettings();
         Opening.PEER_TIMEOUT_SETTING.check();
         Opening.PLAIN_GRACE_SETTING.check();
+        Opening.ANSWER_SETTING.check();
         OrderlyExit.TIMEOUT_SETTING.check();
     }
 

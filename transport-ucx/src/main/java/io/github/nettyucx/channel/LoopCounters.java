@@ -13,19 +13,15 @@ import java.util.concurrent.ConcurrentHashMap;
 /** Everything that one event loop counts, or the sum of several. Written by one thread; any may read. */
 final class LoopCounters {
 
-    enum Wait {
+    enum Event {
         PARKS,
         PARKS_REFUSED,
-        WAKEUPS
-    }
-
-    enum Accept {
+        WAKEUPS,
         STRANGERS
     }
 
     final Counters<WorkerCounter> worker = new Counters<>(WorkerCounter.class);
-    final Counters<Wait> waits = new Counters<>(Wait.class);
-    final Counters<Accept> accepts = new Counters<>(Accept.class);
+    final Counters<Event> events = new Counters<>(Event.class);
     final Counters<HandshakeFailure> handshakeFailures = new Counters<>(HandshakeFailure.class);
     final Counters<CloseReason> closings = new Counters<>(CloseReason.class);
     /** By UCX's names of them. */
@@ -39,20 +35,19 @@ final class LoopCounters {
      * @param woken whether another thread ended the sleep, rather than UCX or a timer
      */
     void parked(boolean woken) {
-        waits.increment(Wait.PARKS);
+        events.increment(Event.PARKS);
         if (woken) {
-            waits.increment(Wait.WAKEUPS);
+            events.increment(Event.WAKEUPS);
         }
     }
 
     void parkRefused() {
-        waits.increment(Wait.PARKS_REFUSED);
+        events.increment(Event.PARKS_REFUSED);
     }
 
     void addAll(LoopCounters other) {
         worker.addAll(other.worker);
-        waits.addAll(other.waits);
-        accepts.addAll(other.accepts);
+        events.addAll(other.events);
         handshakeFailures.addAll(other.handshakeFailures);
         closings.addAll(other.closings);
         other.lanes.forEach((name, traffic) -> lane(name).addAll(traffic));

@@ -2,16 +2,21 @@
 package io.github.nettyucx.channel;
 
 import io.github.nettyucx.lane.Lane;
+import io.github.nettyucx.lane.LaneListener;
 import io.github.nettyucx.lane.LoopLanes;
 import io.github.nettyucx.wire.CloseReason;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.util.concurrent.Future;
 
 import java.io.IOException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
-/** What a channel has from its opening on: a lane, and the two directions over it. */
-final class OpenConnection {
+/**
+ * What a channel has from its opening on: a lane, and the two directions over it. What the lane tells during a turn is acted
+ * upon when the turn's messages have been taken.
+ */
+final class OpenConnection implements LaneListener {
 
     private final UcxSocketChannel channel;
     private final Lane lane;
@@ -34,7 +39,7 @@ final class OpenConnection {
         PeerWatch peerWatch = silenceMillis == 0 ? null : new PeerWatch(channel.eventLoop(), lane, silenceMillis);
         output = new ChannelOutput(channel, lane, loop.engine(), peerWatch, writes);
         memory = new ChannelMemory(channel, lane, loop.engine());
-        lane.listener(new ChannelEvents(channel, input, output, memory));
+        lane.listener(this);
     }
 
     Lane lane() {
@@ -51,6 +56,50 @@ final class OpenConnection {
 
     ChannelMemory memory() {
         return memory;
+    }
+
+    // ------------------------------------------------------------------------------------------- what the lane tells
+
+    @Override
+    public void inputReady() {
+        input.arrived();
+    }
+
+    @Override
+    public void outputReady() {
+        output.advanced();
+    }
+
+    @Override
+    public void endAcknowledged() {
+        if (channel.isLingering()) {
+            output.schedule();
+        }
+    }
+
+    /** It is told to the application when everything that came before has been read. */
+    @Override
+    public void lost(IOException cause) {
+        input.failed(cause);
+        if (channel.isLingering() || channel.halfClose.isOutputEnding()) {
+            // Its acknowledgement will not come: a peer that closes as well may tear it down on its way.
+            output.schedule();
+        }
+    }
+
+    @Override
+    public void faulted(Throwable cause) {
+        channel.faulted(cause);
+    }
+
+    @Override
+    public void memoryReady() {
+        memory.arrived();
+    }
+
+    @Override
+    public Executor loop() {
+        return channel.eventLoop();
     }
 
     // ------------------------------------------------------------------------------------------- writing
@@ -99,7 +148,7 @@ final class OpenConnection {
      * Everything that came before has been read: tells the application, and fails what it still wanted to send. A peer
      * that goes when this side neither writes nor reads any more does what is expected of it.
      */
-    void lost(IOException cause) {
+    void endedBy(IOException cause) {
         if (!hasEndedInOrder()) {
             channel.pipeline().fireExceptionCaught(cause);
         }

@@ -42,6 +42,8 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
             IntSetting.of("io.github.nettyucx.peerTimeoutSeconds", 30, 0, 32767, "seconds, 0 for no limit");
     static final IntSetting PLAIN_GRACE_SETTING =
             IntSetting.of("io.github.nettyucx.plainGraceMillis", 200, 1, Integer.MAX_VALUE, "milliseconds");
+    static final IntSetting ANSWER_SETTING =
+            IntSetting.of("io.github.nettyucx.answerMillis", 3000, 1, Integer.MAX_VALUE, "milliseconds");
     private static final int PEER_TIMEOUT_SECONDS = PEER_TIMEOUT_SETTING.value();
 
     private static final int FIRST_CAPACITY = 512;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.channel;
 
-import io.github.nettyucx.channel.LoopCounters.Accept;
-import io.github.nettyucx.channel.LoopCounters.Wait;
+import io.github.nettyucx.channel.LoopCounters.Event;
 import io.github.nettyucx.handshake.HandshakeFailure;
 import io.github.nettyucx.wire.CloseReason;
 import io.github.nettyucx.worker.SendBufferPool;
@@ -78,7 +77,7 @@ public final class UcxMetrics {
      * something else, or something wrong.
      */
     public long strangersTurnedAway() {
-        return sum.accepts.get(Accept.STRANGERS);
+        return sum.events.get(Event.STRANGERS);
     }
 
     /** Messages for channels that nobody has: they were late, or forged. They have been thrown away. */
@@ -106,17 +105,17 @@ public final class UcxMetrics {
      * nothing, and the loop sleeps for 50 µs to 1 ms at a time.
      */
     public long parks() {
-        return sum.waits.get(Wait.PARKS);
+        return sum.events.get(Event.PARKS);
     }
 
     /** How often UCX did not let a loop sleep: there was something to do already. */
     public long parksRefused() {
-        return sum.waits.get(Wait.PARKS_REFUSED);
+        return sum.events.get(Event.PARKS_REFUSED);
     }
 
     /** Those of {@link #parks()} that another thread ended, by a task; the others ended by UCX, a socket or a timer. */
     public long wakeups() {
-        return sum.waits.get(Wait.WAKEUPS);
+        return sum.events.get(Event.WAKEUPS);
     }
 
     // ------------------------------------------------------------------------------------------- at the moment

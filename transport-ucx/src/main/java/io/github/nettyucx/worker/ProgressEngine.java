@@ -100,14 +100,14 @@ public final class ProgressEngine implements EnginePort, AutoCloseable {
     public static void checkSettings() {
         SendBufferPool.CAPACITY_SETTING.check();
         ReceivePool.SIZE_SETTING.check();
-        Registration.check();
+        Registration.configured();
     }
 
     /**
      * @param counters that this loop's thread writes from now on
      */
     public ProgressEngine(String name, Counters<WorkerCounter> counters) throws IOException {
-        this(name, counters, Registration.CONFIGURED);
+        this(name, counters, Registration.configured());
     }
 
     ProgressEngine(String name, Counters<WorkerCounter> counters, Registration registration) throws IOException {

@@ -16,27 +16,9 @@ enum Registration {
 
     static final String PROPERTY = "io.github.nettyucx.registration";
 
-    /** What is set, or {@link #AUTO} if that is wrong: see {@link IntSetting}. */
-    static final Registration CONFIGURED;
-    private static final String PROBLEM;
-
-    static {
-        Registration set = AUTO;
-        String problem = null;
-        try {
-            set = EnumSetting.of(PROPERTY, Registration.class, AUTO);
-        } catch (IllegalArgumentException e) {
-            problem = e.getMessage();
-        }
-        CONFIGURED = set;
-        PROBLEM = problem;
-    }
-
     /** @throws IllegalArgumentException if what is set is wrong */
-    static void check() {
-        if (PROBLEM != null) {
-            throw new IllegalArgumentException(PROBLEM);
-        }
+    static Registration configured() {
+        return EnumSetting.of(PROPERTY, Registration.class, AUTO);
     }
 
     boolean appliesTo(LinkKind kind) {

@@ -71,14 +71,9 @@ public final class Worker implements WorkerPort {
     private int made;
     private int pins;
     private boolean retired;
-    private final boolean sharesQueues;
-    private final boolean losesMessages;
+    private final LinkKind kind;
     /** Of {@link HoledQueues}. */
     private int holesSeen = HoledQueues.found();
-    private final boolean staysArmed;
-    private final boolean armsWhenSilent;
-    private final boolean looksAgain;
-    private final boolean outlivesResets;
     /**
      * Whether UCX would tell of the next event by the descriptor, and has not done so yet. Over shared memory that is a bit in
      * the queue. The peer that writes next takes it, and signals then. So the bit is there until there is a message, which
@@ -99,12 +94,7 @@ public final class Worker implements WorkerPort {
     Worker(ProgressEngine engine, String name, LinkKind kind, UcpWorker ucp, RegisteredMemory registered) {
         this.engine = engine;
         this.name = name;
-        sharesQueues = kind.sharesQueues();
-        losesMessages = kind.losesMessages();
-        staysArmed = kind.staysArmed();
-        armsWhenSilent = kind.armsWhenSilent();
-        looksAgain = kind.looksAgain();
-        outlivesResets = kind.outlivesResets();
+        this.kind = kind;
         this.ucp = ucp;
         this.registered = registered;
         counters = engine.counters();
@@ -127,7 +117,7 @@ public final class Worker implements WorkerPort {
 
     @Override
     public Link connect(byte[] peerAddress) throws IOException {
-        if (sharesQueues && HoledQueues.has(peerAddress)) {
+        if (kind.sharesQueues() && HoledQueues.has(peerAddress)) {
             throw new IOException("the peer's worker receives nothing more from this process, which has failed to send to"
                     + " it; the next link will be with another one");
         }
@@ -165,16 +155,16 @@ public final class Worker implements WorkerPort {
     }
 
     boolean sharesQueues() {
-        return sharesQueues;
+        return kind.sharesQueues();
     }
 
     boolean losesMessages() {
-        return losesMessages;
+        return kind.losesMessages();
     }
 
     /** See {@link LinkKind#armsWhenSilent}. */
     boolean armsWhenSilent() {
-        return armsWhenSilent;
+        return kind.armsWhenSilent();
     }
 
     /** An operation of a link has failed. Whether the peer's worker still receives anything is not known. */
@@ -303,7 +293,7 @@ public final class Worker implements WorkerPort {
      * @return how much was done; 0 when there was nothing to do
      */
     int poll() {
-        if (sharesQueues && holesSeen != HoledQueues.found()) {
+        if (kind.sharesQueues() && holesSeen != HoledQueues.found()) {
             holesSeen = HoledQueues.found();
             links.forEach(Link::failIfHoled);
         }
@@ -406,10 +396,10 @@ public final class Worker implements WorkerPort {
         counters.increment(WorkerCounter.ARM_CALLS);
         int status = arming.applyAsInt(handle);
         if (status == UcsStatus.OK) {
-            armed = staysArmed;
-            return !looksAgain || !hasComeBeforeArming();
+            armed = kind.staysArmed();
+            return !kind.looksAgain() || !hasComeBeforeArming();
         }
-        if (status != UcsStatus.ERR_BUSY && !(outlivesResets && status == UcsStatus.ERR_CONNECTION_RESET)) {
+        if (status != UcsStatus.ERR_BUSY && !(kind.outlivesResets() && status == UcsStatus.ERR_CONNECTION_RESET)) {
             lost(status);
         }
         return false;

@@ -140,6 +140,7 @@ class ProcessSettingsTest {
         "registrationMin=-1 | registrationMin: -1 (expected: 0 to 2147483647 bytes)",
         "peerTimeoutSeconds=-1 | peerTimeoutSeconds: -1 (expected: 0 to 32767 seconds",
         "plainGraceMillis=0 | plainGraceMillis: 0 (expected: 1 to 2147483647 milliseconds)",
+        "answerMillis=0 | answerMillis: 0 (expected: 1 to 2147483647 milliseconds)",
         "exitTimeoutMillis=-1 | exitTimeoutMillis: -1 (expected: 0 to 2147483647 milliseconds)",
         "peerTimeoutSeconds=1m | peerTimeoutSeconds: '1m' (expected: a whole number)",
         "registration=alway | registration: 'alway' (expected: one of [auto, always, never])",

@@ -53,19 +53,9 @@ public final class Report {
     }
 
     /** A connection that is open. */
-    public static final class Connection {
+    private record Connection(Row row, LongSupplier sent, LongSupplier received) {
 
-        private final Row row;
-        private final LongSupplier sent;
-        private final LongSupplier received;
-
-        private Connection(Row row, LongSupplier sent, LongSupplier received) {
-            this.row = row;
-            this.sent = sent;
-            this.received = received;
-        }
-
-        private void count() {
+        void count() {
             row.sent.addAndGet(sent.getAsLong());
             row.received.addAndGet(received.getAsLong());
         }

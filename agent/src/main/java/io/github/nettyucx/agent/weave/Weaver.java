@@ -46,7 +46,7 @@ final class Weaver implements ClassFileTransformer {
             return woven;
         } catch (Throwable t) {
             // What is thrown from here the JVM drops silently. The class stays as it was.
-            Messages.say(name.replace('/', '.') + " of " + loader + " stays as it was: " + t);
+            System.err.println("INFO netty-ucx-agent: " + name.replace('/', '.') + " of " + loader + " stays as it was: " + t);
             return null;
         }
     }

@@ -58,8 +58,9 @@ final class UnmodifiedProcess implements AutoCloseable {
         command.addAll(List.of(options));
         if (agent) {
             command.add("-javaagent:" + agentJar() + "=report");
-            // A client may be slow to speak on a machine that is busy, and be taken for one that waits for the server.
+            // On a machine that is busy each may be slow, and is to be waited for.
             command.add("-Dio.github.nettyucx.plainGraceMillis=3000");
+            command.add("-Dio.github.nettyucx.answerMillis=12000");
         }
         command.addAll(List.of("-cp", netty(), PACKAGE + name));
         try {

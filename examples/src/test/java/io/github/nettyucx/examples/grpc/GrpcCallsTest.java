@@ -15,6 +15,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
@@ -90,21 +91,23 @@ class GrpcCallsTest {
     void leavesNoKeyBehindWhenItIsStopped(@TempDir Path directory) throws Exception {
         try (var comparison = ExampleProcess.startWith(List.of("-Djava.io.tmpdir=" + directory), GrpcCalls.class,
                 "--security", "tls", "--transport", "default", "--calls", "1000000000")) {
-            while (found(directory, "netty-ucx-example-*/key.pem").isEmpty()) {
+            while (keys(directory).stream().noneMatch(each -> Files.exists(each.resolve("key.pem")))) {
                 assertTrue(comparison.process().isAlive());
                 TimeUnit.MILLISECONDS.sleep(20);
             }
             comparison.process().toHandle().destroy();
             comparison.outcome();
-            assertEquals(List.of(), found(directory, "netty-ucx-example-*"));
+            assertEquals(List.of(), keys(directory));
         }
     }
 
-    private static List<Path> found(Path directory, String pattern) throws IOException {
-        var matcher = directory.getFileSystem().getPathMatcher("glob:" + directory + "/" + pattern);
-        try (var paths = Files.walk(directory, 2)) {
-            return paths.filter(matcher::matches).toList();
+    /** The directories that have some, or are to have some. */
+    private static List<Path> keys(Path directory) throws IOException {
+        var found = new ArrayList<Path>();
+        try (var directories = Files.newDirectoryStream(directory, "netty-ucx-example-*")) {
+            directories.forEach(found::add);
         }
+        return found;
     }
 
     @Test

@@ -2,12 +2,13 @@
 package io.github.nettyucx.integration.agent;
 
 import java.io.IOException;
+import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -18,8 +19,8 @@ final class FreePorts {
 
     private static final int FIRST = 15_000;
     private static final int BEHIND_LAST = 30_000;
-    /** None is given twice: the servers that are to have them may not have been started yet. */
-    private static final Set<Integer> GIVEN = ConcurrentHashMap.newKeySet();
+    /** None is given twice, nor by two processes: the servers that are to have them may not have been started yet. */
+    private static final Queue<DatagramSocket> GIVEN = new ConcurrentLinkedQueue<>();
 
     private FreePorts() {
     }
@@ -32,7 +33,7 @@ final class FreePorts {
         List<Integer> ports = new ArrayList<>();
         while (ports.size() < count) {
             int port = ThreadLocalRandom.current().nextInt(FIRST, BEHIND_LAST);
-            if (GIVEN.add(port) && isFree(port)) {
+            if (isFree(port)) {
                 ports.add(port);
             }
         }
@@ -41,6 +42,8 @@ final class FreePorts {
 
     private static boolean isFree(int port) {
         try (ServerSocket probe = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+            // The same number of UDP's is a sign for others, as long as this process lives.
+            GIVEN.add(new DatagramSocket(port, InetAddress.getLoopbackAddress()));
             return probe.getLocalPort() == port;
         } catch (IOException e) {
             return false;

@@ -62,8 +62,9 @@ final class JavaProcess implements AutoCloseable {
     static JavaProcess startOn(Path home, boolean agent, List<Path> classPath, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(home.resolve("bin/java").toString(), "-Xmx384m"));
         if (agent) {
-            // A client may be slow on a machine that is busy: a server waits for it as long as it waits for its answer.
+            // On a machine that is busy each may be slow, and is to be waited for.
             command.add("-Dio.github.nettyucx.plainGraceMillis=3000");
+            command.add("-Dio.github.nettyucx.answerMillis=12000");
             command.add("-javaagent:" + System.getProperty("io.github.nettyucx.test.agent") + "=report");
         }
         command.add("-cp");

@@ -205,14 +205,14 @@ class FollowersTest {
         producer.isWritable = false;
         var before = PooledByteBufAllocator.DEFAULT.pinnedDirectMemory();
         assertThrows(IllegalStateException.class, () -> followers.follow(first, producer, 5));
-        assertEquals(before, PooledByteBufAllocator.DEFAULT.pinnedDirectMemory());
+        assertTrue(PooledByteBufAllocator.DEFAULT.pinnedDirectMemory() <= before);
         assertFalse(followers.has(first));
         producer.isWritable = true;
         append();
         followers.send(record());
         assertEquals(0, producer.answers.size());
         assertEquals(null, followers.follow(first, producer, 5));
-        assertEquals(before, PooledByteBufAllocator.DEFAULT.pinnedDirectMemory());
+        assertTrue(PooledByteBufAllocator.DEFAULT.pinnedDirectMemory() <= before);
     }
 
     @Test
