@@ -133,7 +133,7 @@ final class ClientOpening extends Opening {
         watch();
         int millis = channel.config().getConnectTimeoutMillis();
         if (millis > 0) {
-            boundBy(millis, () -> timedOut(millis));
+            boundBy(millis);
         }
         promise.addListener(done -> {
             if (done.isCancelled() && !isOver()) {
@@ -146,7 +146,8 @@ final class ClientOpening extends Opening {
         }
     }
 
-    private void timedOut(int millis) {
+    @Override
+    void timedOut(int millis) {
         fail(new ConnectTimeoutException("connection timed out after " + millis + " ms: " + remote),
                 HandshakeFailure.TIMED_OUT);
     }
@@ -222,8 +223,7 @@ final class ClientOpening extends Opening {
             boundByAnswer();
         } else if (channel.config().getConnectTimeoutMillis() == 0) {
             // No limit is for the kernel's connect, which ends by itself. A server that accepts and says nothing does not.
-            int millis = channel.config().getHandshakeTimeoutMillis();
-            boundBy(millis, () -> timedOut(millis));
+            boundBy(channel.config().getHandshakeTimeoutMillis());
         }
         ClientHandshake started = new ClientHandshake(terms(), loop.links(), this, KernelRandom::fill);
         handshake = started;
@@ -233,8 +233,7 @@ final class ClientOpening extends Opening {
 
     private void boundByAnswer() {
         int limit = channel.config().getConnectTimeoutMillis();
-        int millis = limit > 0 ? Math.min(ANSWER_MILLIS, Math.max(1, limit / 2)) : ANSWER_MILLIS;
-        boundBy(millis, () -> timedOut(millis));
+        boundBy(limit > 0 ? Math.min(ANSWER_MILLIS, Math.max(1, limit / 2)) : ANSWER_MILLIS);
     }
 
     /** The next attempt has the time to connect in for itself. */
@@ -296,11 +295,10 @@ final class ClientOpening extends Opening {
 
     private void boundByRest() {
         int limit = channel.config().getConnectTimeoutMillis();
-        int millis = limit > 0 ? limit : channel.config().getHandshakeTimeoutMillis();
         if (limit > 0) {
-            boundByRest(millis, begunNanos, () -> timedOut(millis));
+            boundByRest(limit, begunNanos);
         } else {
-            boundBy(millis, () -> timedOut(millis));
+            boundBy(channel.config().getHandshakeTimeoutMillis());
         }
     }
 

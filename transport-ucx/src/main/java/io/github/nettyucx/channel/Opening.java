@@ -66,7 +66,10 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
     /** The peer is to be told why there is no connection. */
     private boolean refusing;
     private Future<?> timeout;
-    /** When that is due. */
+    /** How long that is for, and what of it has passed already. */
+    private int limitMillis;
+    private int passedMillis;
+    /** When it is due. */
     private long endNanos;
     /** For how long this loop has been held up so far, beyond the limits of the time. */
     private long heldUpNanos;
@@ -85,16 +88,18 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
     }
 
     /** Instead of what it was bound by before. */
-    final void boundBy(int millis, Runnable action) {
+    final void boundBy(int millis) {
         leaveLimit();
-        bound(millis, action);
+        passedMillis = 0;
+        bound(millis);
     }
 
     /** The same by what is left of a time that began earlier, but for what this loop was held up for since. */
-    final void boundByRest(int millis, long beginNanos, Runnable action) {
+    final void boundByRest(int millis, long beginNanos) {
         leaveLimit();
         long passed = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNanos - heldUpNanos);
-        bound((int) Math.max(1, millis - passed), action);
+        passedMillis = (int) Math.min(millis - 1, passed);
+        bound(millis - passedMillis);
     }
 
     private void leaveLimit() {
@@ -105,10 +110,18 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
         }
     }
 
-    private void bound(int millis, Runnable action) {
+    private void bound(int millis) {
+        limitMillis = millis;
         endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-        timeout = channel.eventLoop().schedule(() -> timeIsUp(millis, action), millis, TimeUnit.MILLISECONDS);
+        timeout = channel.eventLoop().schedule(this::timeIsUp, millis, TimeUnit.MILLISECONDS);
     }
+
+    /**
+     * Gives up.
+     *
+     * @param millis that there were
+     */
+    abstract void timedOut(int millis);
 
     @Override
     public final long nanosLeft() {
@@ -124,8 +137,8 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
      * The peer is late, or this loop is: what the peer has said in time may still lie in the socket. A loop that was held
      * up for long, as by SIGSTOP, gives a peer that has said something the same time again, for it could not be answered.
      */
-    private void timeIsUp(int millis, Runnable action) {
-        if (isPutOff(millis, action)) {
+    private void timeIsUp() {
+        if (isPutOff()) {
             return;
         }
         boolean heldUp = System.nanoTime() - endNanos >= HELD_UP_NANOS;
@@ -137,19 +150,20 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
             return;
         }
         if (heldUp && heard) {
-            boundBy(millis, action);
-        } else if (!isPutOff(millis, action)) {
-            action.run();
+            leaveLimit();
+            bound(limitMillis);
+        } else if (!isPutOff()) {
+            timedOut(passedMillis + limitMillis);
         }
     }
 
     /** @return whether the time has been prolonged: then it is not up yet */
-    private boolean isPutOff(int millis, Runnable action) {
+    private boolean isPutOff() {
         long left = endNanos - System.nanoTime();
         if (left <= 0) {
             return false;
         }
-        timeout = channel.eventLoop().schedule(() -> timeIsUp(millis, action), left, TimeUnit.NANOSECONDS);
+        timeout = channel.eventLoop().schedule(this::timeIsUp, left, TimeUnit.NANOSECONDS);
         return true;
     }
 

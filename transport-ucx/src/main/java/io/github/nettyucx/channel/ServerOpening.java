@@ -64,8 +64,7 @@ final class ServerOpening extends Opening {
         if (ordinary) {
             return;
         }
-        int millis = channel.config().getHandshakeTimeoutMillis();
-        boundBy(millis, () -> timedOut(millis));
+        boundBy(channel.config().getHandshakeTimeoutMillis());
         if (servesSilent()) {
             grace = afterGrace(this::graceOver);
         }
@@ -94,7 +93,8 @@ final class ServerOpening extends Opening {
         return plainPeers() == UcxPlainPeers.ALL || plainPeers() == UcxPlainPeers.NEIGHBOURS;
     }
 
-    private void timedOut(int millis) {
+    @Override
+    void timedOut(int millis) {
         String missing = limits == null ? "no HELLO" : "no end of the handshake";
         fail(new ConnectTimeoutException(missing + " from " + remote() + " within " + millis + " ms"),
                 HandshakeFailure.TIMED_OUT);

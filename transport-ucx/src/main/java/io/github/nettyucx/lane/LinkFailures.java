@@ -97,8 +97,10 @@ final class LinkFailures {
     }
 
     void collect(long now) {
-        links.values().removeIf(failure -> now - failure.nanos >= RETRY_NANOS);
-        workers.values().removeIf(failure -> now - failure.nanos >= WORKER_RETRY_NANOS);
+        if (!links.isEmpty() || !workers.isEmpty()) {
+            links.values().removeIf(failure -> now - failure.nanos >= RETRY_NANOS);
+            workers.values().removeIf(failure -> now - failure.nanos >= WORKER_RETRY_NANOS);
+        }
     }
 
     void clear() {

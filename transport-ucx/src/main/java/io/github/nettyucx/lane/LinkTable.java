@@ -364,8 +364,12 @@ final class LinkTable implements Links, IdleCollector {
     public void collect(long now) {
         for (Map.Entry<PeerKey, Peer> entry : List.copyOf(peers.entrySet())) {
             Peer peer = entry.getValue();
-            List.copyOf(peer.halves).forEach(half -> half.collect(now));
-            peer.waiting.impatient(now).forEach(request -> later.execute(() -> endWaiting(entry.getKey(), peer, request)));
+            for (OwnHalf half : List.copyOf(peer.halves)) {
+                half.collect(now);
+            }
+            for (LinkRequest request : peer.waiting.impatient(now)) {
+                later.execute(() -> endWaiting(entry.getKey(), peer, request));
+            }
         }
         failures.collect(now);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.worker;
 
+import io.github.nettyucx.ucp.UcpRequest;
 import io.github.nettyucx.ucp.UcsStatus;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.ReferenceCounted;
@@ -9,9 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
-import java.util.function.LongConsumer;
-import java.util.function.LongSupplier;
-import java.util.function.LongToIntFunction;
 import java.util.function.Predicate;
 
 /**
@@ -20,7 +18,7 @@ import java.util.function.Predicate;
  * <p>
  * Those that last are looked at now and then only, not in every turn: some are never completed.
  */
-final class Orphans implements InFlight {
+class Orphans implements InFlight {
 
     /** After that time a request is not expected to complete soon. */
     static final long LASTING_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -33,24 +31,30 @@ final class Orphans implements InFlight {
     }
 
     private final Counters<WorkerCounter> counters;
-    private final LongToIntFunction statusOf;
-    private final LongConsumer free;
-    private final LongSupplier clock;
 
     private final List<Orphan> young = new ArrayList<>();
     private final List<Orphan> lasting = new ArrayList<>();
     private boolean polled;
 
-    Orphans(Counters<WorkerCounter> counters, LongToIntFunction statusOf, LongConsumer free, LongSupplier clock) {
+    Orphans(Counters<WorkerCounter> counters) {
         this.counters = counters;
-        this.statusOf = statusOf;
-        this.free = free;
-        this.clock = clock;
+    }
+
+    int statusOf(long request) {
+        return UcpRequest.checkStatus(request);
+    }
+
+    void free(long request) {
+        UcpRequest.free(request);
+    }
+
+    long now() {
+        return System.nanoTime();
     }
 
     /** @return whether this is to be polled from now on, and was not before */
     boolean add(long request, ReferenceCounted owner, IntConsumer done) {
-        young.add(new Orphan(request, owner, done, clock.getAsLong()));
+        young.add(new Orphan(request, owner, done, now()));
         boolean first = !polled;
         polled = true;
         return first;
@@ -105,10 +109,10 @@ final class Orphans implements InFlight {
     private int finish(List<Orphan> some) {
         int finished = 0;
         for (int i = some.size() - 1; i >= 0; i = Math.min(i, some.size()) - 1) {
-            int status = statusOf.applyAsInt(some.get(i).request);
+            int status = statusOf(some.get(i).request);
             if (status != UcsStatus.INPROGRESS) {
                 Orphan orphan = remove(some, i);
-                free.accept(orphan.request);
+                free(orphan.request);
                 counters.increment(WorkerCounter.OPERATIONS_FINISHED);
                 finished++;
                 // One that the application has released too often throws, and the others are not to wait for that.

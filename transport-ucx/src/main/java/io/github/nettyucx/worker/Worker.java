@@ -81,7 +81,8 @@ public final class Worker implements WorkerPort {
      * while something waits for that. So whatever may leave something to be sent makes that the worker is armed again.
      */
     private boolean armed;
-    private LongToIntFunction arming = UcpWorker::arm;
+    /** Asked in place of UCX, unless it is {@code null}. */
+    private LongToIntFunction arming;
     /** Whether UCX cannot arm it. */
     private boolean lost;
     private long idleSinceNanos;
@@ -98,7 +99,7 @@ public final class Worker implements WorkerPort {
         this.ucp = ucp;
         this.registered = registered;
         counters = engine.counters();
-        orphans = new Orphans(counters, UcpRequest::checkStatus, UcpRequest::free, System::nanoTime);
+        orphans = new Orphans(counters);
         handle = ucp.address();
         plainParam = UcpRequestParam.allocate(arena);
         arrivals = new Arrivals(this, handle, arena.allocate(UcpTag.INFO_SIZE, 8).address());
@@ -394,7 +395,7 @@ public final class Worker implements WorkerPort {
             return true;
         }
         counters.increment(WorkerCounter.ARM_CALLS);
-        int status = arming.applyAsInt(handle);
+        int status = arming == null ? UcpWorker.arm(handle) : arming.applyAsInt(handle);
         if (status == UcsStatus.OK) {
             armed = kind.staysArmed();
             return !kind.looksAgain() || !hasComeBeforeArming();

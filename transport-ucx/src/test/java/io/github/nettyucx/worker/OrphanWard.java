@@ -14,7 +14,22 @@ public final class OrphanWard implements InFlight {
 
     /** @param clock in nanoseconds */
     public OrphanWard(LongToIntFunction statusOf, LongConsumer free, LongSupplier clock) {
-        orphans = new Orphans(new Counters<>(WorkerCounter.class), statusOf, free, clock);
+        orphans = new Orphans(new Counters<>(WorkerCounter.class)) {
+            @Override
+            int statusOf(long request) {
+                return statusOf.applyAsInt(request);
+            }
+
+            @Override
+            void free(long request) {
+                free.accept(request);
+            }
+
+            @Override
+            long now() {
+                return clock.getAsLong();
+            }
+        };
     }
 
     /** @return whether this is to be polled from now on, and was not before */

@@ -24,25 +24,28 @@ class OrphansTest {
 
     private final Map<Long, Integer> statuses = new HashMap<>();
     private final Counters<WorkerCounter> counters = new Counters<>(WorkerCounter.class);
-    private final Orphans orphans = new Orphans(counters, this::status, this::free, this::now);
+    private final Orphans orphans = new Orphans(counters) {
+        @Override
+        int statusOf(long request) {
+            asked++;
+            Integer status = statuses.get(request);
+            assertNotNull(status, "asked for a request that was freed");
+            return status;
+        }
+
+        @Override
+        void free(long request) {
+            assertTrue(statuses.remove(request) != UcsStatus.INPROGRESS, "freed while it runs");
+        }
+
+        @Override
+        long now() {
+            return now;
+        }
+    };
     private long lastRequest;
     private long now = -5_000;
     private int asked;
-
-    private int status(long request) {
-        asked++;
-        Integer status = statuses.get(request);
-        assertNotNull(status, "asked for a request that was freed");
-        return status;
-    }
-
-    private void free(long request) {
-        assertTrue(statuses.remove(request) != UcsStatus.INPROGRESS, "freed while it runs");
-    }
-
-    private long now() {
-        return now;
-    }
 
     private long add(ByteBuf owner, Runnable done) {
         statuses.put(++lastRequest, UcsStatus.INPROGRESS);
