@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -68,7 +69,9 @@ public final class Node implements AutoCloseable {
     private Consumer<Channel> clientHandlers;
     private Channel server;
     /** With this object's lock, as peers are made: each one is closed by the node, or as soon as it is made. */
-    private boolean closing;
+    /** Who closes it; {@code null} as long as nobody does. */
+    private Thread closer;
+    private final CountDownLatch closed = new CountDownLatch(1);
     /** That there are too many peers; with the lock. */
     private boolean toldOfPeers;
     /** Connections that come now are too late. */
@@ -102,6 +105,9 @@ public final class Node implements AutoCloseable {
         client = builder.client();
         clientHandlers = builder.clientHandlers();
         if (builder.address() != null) {
+            if (isLoop()) {
+                throw new IllegalStateException("an event loop must not start a node that listens: that waits for event loops");
+            }
             Consumer<Channel> first = builder.serverHandlers();
             ChannelFuture bound = builder.server(group).childHandler(new ChannelInitializer<>() {
                 @Override
@@ -149,7 +155,7 @@ public final class Node implements AutoCloseable {
         synchronized (this) {
             return peers.computeIfAbsent(id, missing -> {
                 Peer peer = new Peer(this, missing, group.next());
-                if (closing) {
+                if (closer != null) {
                     peer.close();
                 }
                 return peer;
@@ -207,19 +213,32 @@ public final class Node implements AutoCloseable {
 
     /**
      * Ends the node in good order: nothing more is accepted; what has been sent is delivered, for the {@code closeTimeout} at
-     * most; connections are closed; the rest is told to be undelivered. Blocks meanwhile, and so is not for event loops.
+     * most; connections are closed; the rest is told to be undelivered. Blocks meanwhile, and so is not for event loops. Whoever
+     * calls it when it is under way waits for its end as well, but for what it calls itself on the same thread.
      */
     @Override
     public void close() {
         if (isLoop()) {
             throw new IllegalStateException("an event loop must not close its node: that waits for event loops");
         }
+        boolean first;
         synchronized (this) {
-            if (closing) {
-                return;
-            }
-            closing = true;
+            first = closer == null;
+            closer = first ? Thread.currentThread() : closer;
         }
+        if (first) {
+            try {
+                closeInOrder();
+            } finally {
+                closed.countDown();
+            }
+        } else if (closer != Thread.currentThread()) {
+            // The first one has bounds.
+            awaitAll(System.nanoTime() + Long.MAX_VALUE / 2, () -> closed.getCount() == 0);
+        }
+    }
+
+    private void closeInOrder() {
         peers.values().forEach(Peer::close);
         awaitAll(System.nanoTime() + settings.closeTimeoutNanos(), () -> peers.values().stream().allMatch(Peer::isSettled));
         if (server != null) {

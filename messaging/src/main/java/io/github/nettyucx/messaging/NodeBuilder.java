@@ -256,7 +256,7 @@ public final class NodeBuilder {
 
     /**
      * Starts the node. It handles the types that {@link Node#onMessage} and {@link Node#onRequest} are told; others may come
-     * before.
+     * before. One that listens waits until it does, and so is not for event loops of its group.
      *
      * @throws MessagingException if it cannot listen
      */

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.messaging;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
 /**
  * Answers a request, once. Any thread may, as long as the responder is valid.
  *
@@ -8,6 +11,17 @@ package io.github.nettyucx.messaging;
  */
 public final class Responder<R> {
 
+    private static final VarHandle PEER;
+
+    static {
+        try {
+            PEER = MethodHandles.lookup().findVarHandle(Responder.class, "peer", Peer.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Taken by the first who answers. */
     private Peer peer;
     private RequestType<?, R> type;
     private long correlation;
@@ -16,14 +30,14 @@ public final class Responder<R> {
     }
 
     void begin(Peer peer, RequestType<?, R> type, long correlation) {
-        this.peer = peer;
         this.type = type;
         this.correlation = correlation;
+        PEER.setRelease(this, peer);
     }
 
     /** Whether the request has been answered, or given up by the handler. */
     boolean isOpen() {
-        return peer != null;
+        return PEER.getAcquire(this) != null;
     }
 
     /** The same, valid until it has answered. This one is not valid any more. */
@@ -65,12 +79,11 @@ public final class Responder<R> {
     }
 
     private Peer take() {
-        Peer taken = peer;
+        Peer taken = (Peer) PEER.getAndSet(this, null);
         if (taken == null) {
             throw new IllegalStateException("the request has been answered already, or its handler has returned:"
                     + " detach() gives a responder for later");
         }
-        peer = null;
         return taken;
     }
 }

@@ -17,7 +17,10 @@ import java.lang.ref.WeakReference;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -208,6 +211,52 @@ class ClosedNodeTest {
             }
         } finally {
             thread.shutdownNow();
+            group.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+        }
+    }
+
+    /** A shutdown hook does, while the main thread does. */
+    @ParameterizedTest
+    @EnumSource
+    void whoeverClosesItWaitsForTheEnd(TestTransport transport) throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try (var nodes = new TestTransport.Nodes(transport); ServerSocket deaf = new ServerSocket(0, 1,
+                InetAddress.getLoopbackAddress())) {
+            nodes.addresses.put(2, deaf.getLocalSocketAddress());
+            Node one = nodes.start(1, builder -> builder.closeTimeout(SHORT));
+            CompletableFuture<String> unanswered = one.peer(2).requestAsync(ASK, "x", LONG);
+            var together = new AtomicInteger(2);
+            Callable<Boolean> closing = () -> {
+                meet(together);
+                one.close();
+                return unanswered.isDone();
+            };
+            for (Future<Boolean> closed : threads.invokeAll(List.of(closing, closing))) {
+                assertTrue(closed.get(), "it has returned before the node was closed");
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    /** It would not know that it listens. */
+    @Test
+    void anEventLoopThatStartsANodeIsToldAndNothingListens() throws Exception {
+        EventLoopGroup group = new NioEventLoopGroup(1);
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            SocketAddress address = free.getLocalSocketAddress();
+            free.close();
+            Future<Node> started = group.submit(() -> Node.builder(1)
+                    .transport(group, NioSocketChannel.class, NioServerSocketChannel.class).listen(address).start());
+            Throwable failure = assertThrows(ExecutionException.class, started::get).getCause();
+            assertInstanceOf(IllegalStateException.class, failure);
+            assertTrue(failure.getMessage().contains("an event loop must not start a node that listens"), failure::toString);
+            // What it might have left to the loop.
+            group.submit(() -> { }).get();
+            try (ServerSocket again = new ServerSocket()) {
+                again.bind(address);
+            }
+        } finally {
             group.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
         }
     }

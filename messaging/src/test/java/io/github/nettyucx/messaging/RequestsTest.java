@@ -14,6 +14,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -74,6 +75,59 @@ class RequestsTest {
             assertNull(failure.get());
             assertEquals(4 * 600, one.metrics().requests());
             assertEquals(0, one.metrics().responsesLate());
+        }
+    }
+
+    /** One of them may be a timer, which relies on it. */
+    @Test
+    void ofTwoThreadsThatAnswerOneIsTold() throws Exception {
+        try (var nodes = new TestTransport.Nodes(TestTransport.values()[0])) {
+            Peer peer = nodes.start(1).peer(2);
+            int rounds = 100_000;
+            int fewest = 500;
+            var round = new AtomicInteger();
+            var answered = new AtomicInteger();
+            var current = new AtomicReference<Responder<String>>();
+            var over = new AtomicBoolean();
+            Thread timer = Thread.ofPlatform().start(() -> {
+                for (int next = 1; !over.get(); next++) {
+                    while (round.get() < next && !over.get()) {
+                        Thread.onSpinWait();
+                    }
+                    take(current.get(), answered);
+                    round.compareAndSet(next, -next);
+                    while (round.get() == -next && !over.get()) {
+                        Thread.yield();
+                    }
+                }
+            });
+            try {
+                long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+                for (int i = 1; i <= rounds && (i <= fewest || System.nanoTime() - deadline < 0); i++) {
+                    Responder<String> responder = new Responder<>();
+                    responder.begin(peer, ASK, i);
+                    current.set(responder);
+                    round.set(i);
+                    take(responder, answered);
+                    while (round.get() == i) {
+                        Thread.yield();
+                    }
+                    assertEquals(i, answered.get());
+                }
+            } finally {
+                over.set(true);
+                timer.join();
+            }
+        }
+    }
+
+    /** As every answer does. */
+    private static void take(Responder<String> responder, AtomicInteger answered) {
+        try {
+            responder.detach();
+            answered.incrementAndGet();
+        } catch (IllegalStateException e) {
+            // The other one has.
         }
     }
 

@@ -9,26 +9,21 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import io.github.nettyucx.socket.SocketLayouts.SockAddrUn;
 import io.github.nettyucx.socket.SocketLayouts.SockFilter;
 import io.github.nettyucx.socket.SocketLayouts.SockFprog;
-import java.io.File;
+import java.io.FileInputStream;
 import java.io.IOException;
-import java.util.HashSet;
-import java.util.Set;
+import java.nio.charset.StandardCharsets;
 
 /**
- * The Unix datagram sockets of this process whose names the kernel has chosen (unix(7), Autobind): a zero byte and five
+ * The Unix datagram sockets in an epoll set whose names the kernel has chosen (unix(7), Autobind): a zero byte and five
  * hexadecimal digits. The names stand in {@code /proc/net/unix}, and have no permissions: whoever is in the same network
  * namespace can send to such a socket.
- *
- * <p>Sockets are told apart by their names: the number of a descriptor that was closed, such as the one by which they are
- * listed, is used again.
  *
  * <p>Any thread may call.
  */
 public final class AutoboundSockets {
-    /** Not by {@code java.nio.file}, of which a process would load a part to start. */
-    private static final File DESCRIPTORS = new File("/proc/self/fd");
+    /** What a line of {@code /proc/self/fdinfo/<number>} begins with that tells of a descriptor in an epoll set (proc(5)). */
+    private static final String WATCHED = "tfd:";
     private static final int DIGITS = 5;
-    private static final int NONE = -1;
 
     private static final int PROGRAM = CallState.STRUCT;
     private static final int INSTRUCTIONS = PROGRAM + SockFprog.SIZE;
@@ -37,82 +32,57 @@ public final class AutoboundSockets {
     /** More than wait at a socket (net.unix.max_dgram_qlen), for the case that somebody sends as fast as this takes. */
     private static final int MANY = 10_000;
 
-    private final Set<Integer> names = new HashSet<>();
-
     private AutoboundSockets() {
     }
 
     /**
-     * Those that there are now.
+     * Has those of an epoll set get no empty datagrams any more, and throws away what they have got until now.
      *
-     * @throws IOException if that cannot be told: there is no {@code /proc}, say
-     */
-    public static AutoboundSockets present() throws IOException {
-        AutoboundSockets present = new AutoboundSockets();
-        CallState state = CallState.current();
-        for (String descriptor : descriptors()) {
-            int name = name(state, Integer.parseInt(descriptor));
-            if (name != NONE) {
-                present.names.add(name);
-            }
-        }
-        return present;
-    }
-
-    /**
-     * Has those that have come since then get no empty datagrams any more, and throws away what they have got until now.
-     *
+     * @param epollFd the set's descriptor
      * @return how many they are
-     * @throws IOException if the kernel refuses that for one of them; it is done for the others
+     * @throws IOException if they cannot be told, because there is no {@code /proc}, say; or if the kernel refuses that for one of
+     *                     them, and then it is done for the others
      */
-    public int refuseEmptyDatagramsToNewer() throws IOException {
+    public static int refuseEmptyDatagrams(int epollFd) throws IOException {
         CallState state = CallState.current();
-        int newer = 0;
+        int found = 0;
         int problem = 0;
-        for (String descriptor : descriptors()) {
-            int fd = Integer.parseInt(descriptor);
-            int name = name(state, fd);
-            if (name != NONE && !names.contains(name)) {
-                newer++;
-                problem = Math.min(problem, refuseEmptyDatagrams(state, fd));
-                discard(state, fd);
+        for (String line : watched(epollFd)) {
+            if (line.startsWith(WATCHED)) {
+                String number = line.substring(WATCHED.length()).stripLeading();
+                int fd = Integer.parseInt(number, 0, number.indexOf(' '), 10);
+                if (isAutobound(state, fd)) {
+                    found++;
+                    problem = Math.min(problem, refuseEmpty(state, fd));
+                    discard(state, fd);
+                }
             }
         }
         Errno.check("setsockopt(SO_ATTACH_FILTER)", problem);
-        return newer;
+        return found;
     }
 
-    private static String[] descriptors() throws IOException {
-        String[] numbers = DESCRIPTORS.list();
-        if (numbers == null) {
-            throw new IOException(DESCRIPTORS + " cannot be listed");
+    /** Not by {@code java.nio.file}, of which a process would load a part to start. */
+    private static String[] watched(int epollFd) throws IOException {
+        try (FileInputStream in = new FileInputStream("/proc/self/fdinfo/" + epollFd)) {
+            return new String(in.readAllBytes(), StandardCharsets.US_ASCII).split("\n");
         }
-        return numbers;
     }
 
-    /** @return its digits; {@link #NONE} if it is no such socket */
-    private static int name(CallState state, int fd) {
+    private static boolean isAutobound(CallState state, int fd) {
         if (option(state, fd, SocketConstants.SO_DOMAIN) != SocketConstants.AF_UNIX
                 || option(state, fd, SocketConstants.SO_TYPE) != SocketConstants.SOCK_DGRAM) {
-            return NONE;
+            return false;
         }
         state.memory.set(JAVA_INT, CallState.LENGTH, SockAddrUn.SIZE);
         int result = SocketFunctions.getsockname(
                 state, fd, state.address(CallState.ADDRESS), state.address(CallState.LENGTH));
-        if (result < 0 || state.memory.get(JAVA_INT, CallState.LENGTH) != SockAddrUn.PATH + 1 + DIGITS
-                || state.memory.get(JAVA_BYTE, CallState.ADDRESS + SockAddrUn.PATH) != 0) {
-            return NONE;
+        boolean autobound = result >= 0 && state.memory.get(JAVA_INT, CallState.LENGTH) == SockAddrUn.PATH + 1 + DIGITS
+                && state.memory.get(JAVA_BYTE, CallState.ADDRESS + SockAddrUn.PATH) == 0;
+        for (int i = 1; i <= DIGITS && autobound; i++) {
+            autobound = "0123456789abcdef".indexOf(state.memory.get(JAVA_BYTE, CallState.ADDRESS + SockAddrUn.PATH + i)) >= 0;
         }
-        int name = 0;
-        for (int i = 1; i <= DIGITS; i++) {
-            int character = state.memory.get(JAVA_BYTE, CallState.ADDRESS + SockAddrUn.PATH + i);
-            int digit = "0123456789abcdef".indexOf(character);
-            if (digit < 0) {
-                return NONE;
-            }
-            name = name << 4 | digit;
-        }
-        return name;
+        return autobound;
     }
 
     /** @return negative if the descriptor is not open, or no socket */
@@ -129,7 +99,7 @@ public final class AutoboundSockets {
      *
      * @return negative if the kernel refuses
      */
-    private static int refuseEmptyDatagrams(CallState state, int fd) {
+    private static int refuseEmpty(CallState state, int fd) {
         write(state, 0, SocketConstants.BPF_LD | SocketConstants.BPF_W | SocketConstants.BPF_LEN);
         write(state, 1, SocketConstants.BPF_RET | SocketConstants.BPF_A);
         state.memory.set(JAVA_SHORT, PROGRAM + SockFprog.LEN, (short) 2);

@@ -379,8 +379,14 @@ public final class KernelSocket implements DatagramPort, StreamEnd, AutoCloseabl
                 && state.memory.get(JAVA_BYTE, CallState.STRUCT + SocketLayouts.TcpInfo.PROBES) == 0) {
             return -1;
         }
-        return Math.max(0, Math.min(state.memory.get(JAVA_INT, CallState.STRUCT + SocketLayouts.TcpInfo.LAST_DATA_RECV),
-                state.memory.get(JAVA_INT, CallState.STRUCT + SocketLayouts.TcpInfo.LAST_ACK_RECV)));
+        return silentMillis(state.memory.get(JAVA_INT, CallState.STRUCT + SocketLayouts.TcpInfo.LAST_DATA_RECV),
+                state.memory.get(JAVA_INT, CallState.STRUCT + SocketLayouts.TcpInfo.LAST_ACK_RECV));
+    }
+
+    /** Each of the two has no sign in the kernel: a peer may send nothing for weeks, and acknowledge what it is sent. */
+    static int silentMillis(int lastData, int lastAcknowledgement) {
+        return (int) Math.min(Integer.MAX_VALUE,
+                Math.min(Integer.toUnsignedLong(lastData), Integer.toUnsignedLong(lastAcknowledgement)));
     }
 
     /**

@@ -314,4 +314,13 @@ class KernelSocketTest {
         assertThrows(IOException.class, () -> closed.get(SocketSetting.NO_DELAY));
         pair.close();
     }
+
+    /** A peer that sends nothing for 25 days, and acknowledges. */
+    @Test
+    void howLongAPeerIsSilentHasNoSign() {
+        assertEquals(31_000, KernelSocket.silentMillis(0x80000001, 31_000));
+        assertEquals(31_000, KernelSocket.silentMillis(31_000, 0xffffffff));
+        assertEquals(Integer.MAX_VALUE, KernelSocket.silentMillis(0x80000001, 0x80000002));
+        assertEquals(0, KernelSocket.silentMillis(0, 7));
+    }
 }

@@ -186,7 +186,8 @@ abstract class AbstractUcxChannel extends AbstractChannel {
     @Override
     public ChannelFuture deregister(ChannelPromise promise) {
         String reason = reasonToStay();
-        if (reason == null) {
+        if (reason == null || promise.isDone() || promise.channel() != this || promise.isVoid()) {
+            // What is wrong with the promise Netty says.
             return super.deregister(promise);
         }
         if (REFUSAL_TOLD.compareAndSet(false, true)) {
@@ -194,6 +195,7 @@ abstract class AbstractUcxChannel extends AbstractChannel {
             logger.warn("{} is not deregistered (said once): {}. With the agent, an application that moves connected channels to"
                     + " another event loop needs -Dio.github.nettyucx.agent=off.", this, reason);
         }
-        return promise.setFailure(new UnsupportedOperationException(reason));
+        promise.tryFailure(new UnsupportedOperationException(reason));
+        return promise;
     }
 }

@@ -136,8 +136,9 @@ final class Connecting {
         }
         channel.become(ChannelState.ACTIVE);
         channel.wasActive = true;
-        channel.connectionMetrics().opened(reasons);
+        // Whoever observes connections may close this one.
         OrderlyExit.add(channel);
+        channel.connectionMetrics().opened(reasons);
         if (readPending) {
             readPending = false;
             made.input().beginRead();

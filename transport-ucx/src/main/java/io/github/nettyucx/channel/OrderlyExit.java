@@ -38,7 +38,7 @@ final class OrderlyExit extends Thread {
     private static final long SLACK_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
-    private static final Set<UcxSocketChannel> channels = ConcurrentHashMap.newKeySet();
+    static final Set<UcxSocketChannel> channels = ConcurrentHashMap.newKeySet();
 
     private static volatile boolean begun;
     /** Guarded by the class, as the hook is that stands for them. */

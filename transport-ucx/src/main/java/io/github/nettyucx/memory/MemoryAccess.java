@@ -329,7 +329,16 @@ public final class MemoryAccess {
         } catch (Throwable t) {
             // This operation fails, and no other. What the peer has sent has to be received all the same.
             port.discard(message);
-            complete(operation, reason(t));
+            if (!operation.done) {
+                complete(operation, reason(t));
+            }
+            return;
+        }
+        if (operation.done) {
+            // The target's allocator has closed the channel, which has failed all operations.
+            port.discard(message);
+            ReferenceCountUtil.safeRelease(operation.staging);
+            operation.staging = null;
             return;
         }
         if (exchange.receive(receiving, operation, message, address, length)) {

@@ -129,11 +129,17 @@ public final class Inbound extends MessageRing {
     }
 
     private void receiveHeld(int index, int capacity, Allocation allocation) {
+        long message = handles[index];
         ByteBuf buffer = allocation.allocate(capacity);
+        if (!isHeld(index, message)) {
+            // The application's allocator has closed the channel, or its input: UCX has the message no more.
+            ReferenceCountUtil.safeRelease(buffer);
+            return;
+        }
         buffers[index] = buffer;
         allocated += buffer.capacity();
         try {
-            receive(index, handles[index], lengths[index]);
+            receive(index, message, lengths[index]);
         } catch (Throwable t) {
             if (buffers[index] == buffer && kinds[index] == HELD) {
                 // UCX has not taken it: the message waits for another one.
@@ -141,6 +147,10 @@ public final class Inbound extends MessageRing {
             }
             throw t;
         }
+    }
+
+    private boolean isHeld(int index, long message) {
+        return (index - head & kinds.length - 1) < size && kinds[index] == HELD && handles[index] == message;
     }
 
     private void releaseBuffer(int index) {

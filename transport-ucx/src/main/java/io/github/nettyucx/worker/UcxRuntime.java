@@ -43,8 +43,8 @@ public final class UcxRuntime {
     private static final Map<LinkKind, Failure> failures = new EnumMap<>(LinkKind.class);
     private static final Map<LinkKind, UcpContext> contexts = new EnumMap<>(LinkKind.class);
     /**
-     * What is read of the sockets of a new worker must not be another's. An interned string is the same one for all copies of this
-     * class, whatever their class loaders.
+     * UCX has no lock for its contexts, which copies of this class share. An interned string is the same one for all of them,
+     * whatever their class loaders.
      */
     private static final Object ONE_AT_A_TIME = UcxRuntime.class.getName().intern();
     /** Whether it has been told that workers go without a filter; under that lock. */
@@ -114,17 +114,10 @@ public final class UcxRuntime {
      * empty datagram there for a reset. No peer sends one.
      */
     private static UcpWorker newFilteredWorker(UcpContext context, UcpWorkerParams params) throws IOException {
-        AutoboundSockets others;
-        try {
-            others = AutoboundSockets.present();
-        } catch (IOException e) {
-            tellUnfiltered(e);
-            return context.createWorker(params);
-        }
         UcpWorker worker = context.createWorker(params);
         try {
             // What has come until now is not from a peer: nobody has been told of the worker.
-            if (others.refuseEmptyDatagramsToNewer() == 0) {
+            if (AutoboundSockets.refuseEmptyDatagrams(worker.eventFd()) == 0) {
                 tellUnfiltered(new IOException("UCX has made no socket of the kind that is looked for"));
             }
         } catch (IOException e) {

@@ -13,6 +13,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A tool is told of each connection, from its opening to its end. */
@@ -61,6 +62,33 @@ class ConnectionObserverTest {
         assertTrue(told.stream().anyMatch(each -> each.opened && each.channel == client && !each.accepted));
         assertTrue(told.stream().anyMatch(each -> each.opened && each.channel != client && each.accepted));
         assertTrue(told.stream().anyMatch(each -> !each.opened && each.channel == client && each.sent == 5));
+    }
+
+    /** As one that lets nobody in over some lane. */
+    @OnEachLane(lanes = {Lane.SHM, Lane.SOCKET})
+    void oneThatClosesLeavesNothingBehind() throws Exception {
+        Queue<UcxSocketChannel> closed = new ConcurrentLinkedQueue<>();
+        ConnectionObserver.install(new ConnectionObserver() {
+            @Override
+            public void opened(UcxSocketChannel channel, boolean accepted, List<String> reasons) {
+                channel.config().setSoLinger(0);
+                channel.close();
+                closed.add(channel);
+            }
+
+            @Override
+            public void closed(UcxSocketChannel channel) {
+                // That is not what is tested.
+            }
+        });
+        peers.client(new Inbox()).connect(peers.listen(Inbox::new).localAddress()).await();
+        Eventually.await(15_000, closed::toString, () -> closed.size() == 2);
+        for (UcxSocketChannel each : closed) {
+            Peers.await(each.closeFuture());
+            // When what has closed it has returned.
+            Peers.await(each.eventLoop().submit(() -> { }));
+            assertFalse(OrderlyExit.channels.contains(each));
+        }
     }
 
     @Test

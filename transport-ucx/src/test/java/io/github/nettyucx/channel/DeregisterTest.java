@@ -8,6 +8,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoopGroup;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -23,6 +24,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A connection stays with its event loop; a channel that has none yet can go elsewhere. */
@@ -58,6 +61,22 @@ class DeregisterTest {
         Peers.await(client.writeAndFlush(Unpooled.copiedBuffer("still here", StandardCharsets.ISO_8859_1)));
         child.awaitText("still here");
         Peers.await(client.close());
+    }
+
+    /** As with Netty's own. */
+    @OnEachLane(lanes = Lane.SHM)
+    void aPromiseThatIsWrongIsTold() throws Exception {
+        Channel client = peers.connect(peers.listen(Inbox::new), new Inbox());
+        ChannelPromise cancelled = client.newPromise();
+        assertTrue(cancelled.cancel(false));
+        assertSame(cancelled, client.deregister(cancelled));
+        ChannelPromise done = client.newPromise().setSuccess();
+        assertThrows(IllegalArgumentException.class, () -> client.deregister(done));
+        ChannelPromise another = peers.listen(Inbox::new).newPromise();
+        assertThrows(IllegalArgumentException.class, () -> client.deregister(another));
+        assertFalse(another.isDone());
+        assertThrows(IllegalArgumentException.class, () -> client.deregister(client.voidPromise()));
+        assertTrue(client.isActive());
     }
 
     @OnEachLane

@@ -2,9 +2,12 @@
 package io.github.nettyucx.memory;
 
 import io.github.nettyucx.wire.Tag;
+import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledHeapByteBuf;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.concurrent.DefaultEventExecutor;
 import io.netty.util.concurrent.EventExecutor;
@@ -13,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
 import java.nio.charset.StandardCharsets;
@@ -100,6 +104,45 @@ class MemoryTargetTest extends MemoryFixture {
             busy.countDown();
             assertTrue(loop.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS).await(2 * SECONDS, TimeUnit.SECONDS));
         }
+    }
+
+    // ------------------------------------------------------------------------------------------- an allocator that closes
+
+    /** UCX writes into memory of the target's allocator, which is the application's, where the target is in pieces. */
+    @Test
+    void aTargetWhoseAllocatorClosesTheChannelEndsOnce() {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        List<ByteBuf> made = new ArrayList<>();
+        ByteBufAllocator closing = new AbstractByteBufAllocator() {
+            @Override
+            protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+                ByteBuf buffer = Unpooled.directBuffer(initialCapacity, maxCapacity);
+                made.add(buffer);
+                exchange.ended(() -> new IOException("closed"));
+                return buffer;
+            }
+
+            @Override
+            protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
+                return Unpooled.buffer(initialCapacity, maxCapacity);
+            }
+
+            @Override
+            public boolean isDirectBufferPooled() {
+                return false;
+            }
+        };
+        ByteBuf target = new UnpooledHeapByteBuf(closing, 64, 64);
+        Future<ByteBuf> got = remote.get(0, target, BYTES.length);
+        Future<ByteBuf> other = remote.get(0, POOL.directBuffer(64, 64), BYTES.length);
+        port.deliver(Tag.MEMORY_GET, port.sent.get(port.sent.size() - 2).value(), BYTES);
+        exchange.deliver(notifications::add);
+        assertEquals("closed", got.cause().getMessage());
+        assertEquals("closed", other.cause().getMessage());
+        assertEquals(1, made.size());
+        assertEquals(0, made.getFirst().refCnt());
+        assertEquals(0, port.unreceived());
     }
 
     // ------------------------------------------------------------------------------------------- read-only
