@@ -3,8 +3,6 @@ package io.github.nettyucx.examples;
 
 import java.util.Locale;
 import java.util.regex.Pattern;
-import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
 
 /**
  * A number of bytes, written as {@code 16}, {@code 1k} or {@code 1m}; k, m and g are powers of 1024.
@@ -59,17 +57,5 @@ public record ByteSize(int bytes) {
             return (bytes >> 20) + " MiB";
         }
         return bytes % (1 << 10) == 0 ? (bytes >> 10) + " KiB" : bytes + " B";
-    }
-
-    /** For picocli, whose error message is then the one of {@link #parse}. */
-    public static final class Converter implements ITypeConverter<ByteSize> {
-        @Override
-        public ByteSize convert(String text) {
-            try {
-                return parse(text);
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException(e.getMessage());
-            }
-        }
     }
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples;
 
+import io.github.nettyucx.examples.log.cluster.Node;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import picocli.CommandLine;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
@@ -77,7 +81,38 @@ public final class ExampleRunner {
                 .setUsageHelpWidth(HELP_WIDTH)
                 .setParameterExceptionHandler((e, _) -> rejected(name, e))
                 .setExecutionExceptionHandler((e, commandLine, parsed) -> failed(name, e, commandLine, parsed));
+        line.registerConverter(HostAndPort.class, parsed(HostAndPort::parse));
+        line.registerConverter(ByteSize.class, parsed(ByteSize::parse));
+        line.registerConverter(Node.class, parsed(Node::parse));
+        registerChoices(line);
         return line.execute(args);
+    }
+
+    /** What is told of a text that cannot be parsed is the message of the exception. */
+    private static <T> ITypeConverter<T> parsed(Function<String, T> parse) {
+        return text -> {
+            try {
+                return parse.apply(text);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
+            }
+        };
+    }
+
+    /** For each enum of which an argument has one or several constants. */
+    private static void registerChoices(CommandLine line) {
+        for (var argument : line.getCommandSpec().args()) {
+            // Of a list, the type of what is in it.
+            var type = argument.auxiliaryTypes()[0];
+            if (type.isEnum()) {
+                registerChoice(line, type);
+            }
+        }
+        line.getSubcommands().values().forEach(ExampleRunner::registerChoices);
+    }
+
+    private static <E> void registerChoice(CommandLine line, Class<E> type) {
+        line.registerConverter(type, new Choice<>(type));
     }
 
     private static int rejected(String name, ParameterException e) {

@@ -2,8 +2,6 @@
 package io.github.nettyucx.examples;
 
 import java.net.InetSocketAddress;
-import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
 
 /**
  * {@code HOST:PORT} as given on the command line; IPv6 addresses stand in brackets, with their zone if they need one:
@@ -76,17 +74,5 @@ public record HostAndPort(String host, int port) {
     @Override
     public String toString() {
         return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + port;
-    }
-
-    /** For picocli, whose error message is then the one of {@link #parse}. */
-    public static final class Converter implements ITypeConverter<HostAndPort> {
-        @Override
-        public HostAndPort convert(String text) {
-            try {
-                return parse(text);
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException(e.getMessage());
-            }
-        }
     }
 }

@@ -14,7 +14,7 @@ public abstract class PairCommand extends ExampleCommand {
     /** Set by the process that started this one: reports are for a program, and life ends with standard input. */
     public static final String CHILD_OPTION = "--child";
 
-    @Option(names = "--server", paramLabel = "HOST:PORT", converter = HostAndPort.Converter.class,
+    @Option(names = "--server", paramLabel = "HOST:PORT",
             description = "Serve on this address until stopped; prints 'listening HOST:PORT'.")
     private HostAndPort server;
 

@@ -2,7 +2,6 @@
 package io.github.nettyucx.benchmark;
 
 import io.github.nettyucx.examples.ByteSize;
-import io.github.nettyucx.examples.Choice;
 import io.github.nettyucx.examples.Count;
 import io.github.nettyucx.examples.Security;
 import java.util.ArrayList;
@@ -13,7 +12,6 @@ import picocli.CommandLine.Option;
 /** The command of a work that makes calls of gRPC. */
 abstract class CallCommand extends WorkCommand.WithLoops {
     @Option(names = "--size", paramLabel = "N[,N]", hideParamSyntax = true, split = ",",
-            converter = ByteSize.Converter.class,
             description = "Bytes that a message carries: 100, 1k, 1m; several with commas. Default: ${DEFAULT-VALUE}.")
     private List<ByteSize> sizes;
 
@@ -23,7 +21,6 @@ abstract class CallCommand extends WorkCommand.WithLoops {
     private List<Long> atATime = List.of(1L);
 
     @Option(names = "--executor", paramLabel = "NAME[,NAME]", hideParamSyntax = true, split = ",",
-            converter = OfExecutor.class,
             description = "Where both sides handle messages: direct (on the event loop), default (gRPC's threads); both "
                     + "with a comma. Default: direct.")
     private List<CallExecutor> executors = List.of(CallExecutor.DIRECT);
@@ -51,12 +48,6 @@ abstract class CallCommand extends WorkCommand.WithLoops {
             }
         }
         return scenarios;
-    }
-
-    static final class OfExecutor extends Choice<CallExecutor> {
-        OfExecutor() {
-            super(CallExecutor.class);
-        }
     }
 
     @Command(name = "grpc-unary",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.benchmark;
 
-import io.github.nettyucx.examples.Choice;
 import io.github.nettyucx.examples.Lane;
 import io.github.nettyucx.examples.Setting;
 import io.github.nettyucx.examples.TransportKind;
@@ -20,17 +19,14 @@ final class CommonOptions {
     private CommandSpec spec;
 
     @Option(names = "--transport", paramLabel = "NAME[,NAME]", hideParamSyntax = true, split = ",",
-            converter = Choice.OfTransport.class,
             description = "ucx, nio, epoll or io_uring; several with commas. Default: ucx,nio,epoll.")
     private List<TransportKind> transports = List.of(TransportKind.UCX, TransportKind.NIO, TransportKind.EPOLL);
 
     @Option(names = "--lane", paramLabel = "NAME[,NAME]", hideParamSyntax = true, split = ",",
-            converter = Choice.OfLane.class,
             description = Lane.HELP + "; several with commas. Default: auto.")
     private List<Lane> lanes = List.of(Lane.AUTO);
 
     @Option(names = "--wait", paramLabel = "HOW[,HOW]", hideParamSyntax = true, split = ",",
-            converter = Choice.OfWaitMode.class,
             description = "How ucx waits: spin, adaptive or park; several with commas. Default: adaptive.")
     private List<WaitMode> waits = List.of(WaitMode.ADAPTIVE);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.benchmark;
 
-import io.github.nettyucx.examples.Choice;
 import io.github.nettyucx.examples.Lane;
 import io.github.nettyucx.examples.Setting;
 import io.github.nettyucx.examples.TransportKind;
@@ -35,7 +34,7 @@ final class OneSidedCommand implements Callable<Integer> {
     private List<Work> works = WORKS;
 
     @Option(names = "--lane", paramLabel = "NAME[,NAME]", hideParamSyntax = true, split = ",",
-            converter = Choice.OfLane.class, description = "shm, tcp or rdma; several with commas. Default: shm.")
+            description = "shm, tcp or rdma; several with commas. Default: shm.")
     private List<Lane> lanes = List.of(Lane.SHM);
 
     @Option(names = "--pin", paramLabel = "SERVER:CLIENT", converter = Pinning.Converter.class,

@@ -108,7 +108,7 @@ abstract class WorkCommand implements Callable<Integer> {
                 description = "Connections; several with commas. Default: ${DEFAULT-VALUE}.")
         List<Long> connections;
 
-        @Option(names = "--rcvbuf", paramLabel = "BYTES", converter = ByteSize.Converter.class,
+        @Option(names = "--rcvbuf", paramLabel = "BYTES",
                 description = "SO_RCVBUF of all connections: ucx's receive window, the kernel's buffer of the others. "
                         + "Default: what the transport chooses.")
         private ByteSize receiveBuffer;

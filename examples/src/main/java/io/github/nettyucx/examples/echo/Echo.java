@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.echo;
 
-import io.github.nettyucx.examples.Choice;
 import io.github.nettyucx.examples.ExampleCommand;
 import io.github.nettyucx.examples.ExampleRunner;
 import io.github.nettyucx.examples.HostAndPort;
@@ -36,23 +35,21 @@ public final class Echo extends ExampleCommand {
     private static final String NAME = "echo";
     private static final HostAndPort ANY_LOCAL_PORT = new HostAndPort("127.0.0.1", 0);
 
-    @Option(names = "--server", paramLabel = "HOST:PORT", converter = HostAndPort.Converter.class,
+    @Option(names = "--server", paramLabel = "HOST:PORT",
             description = "Serve on this address until stopped; prints 'listening HOST:PORT'.")
     private HostAndPort server;
 
-    @Option(names = "--connect", paramLabel = "HOST:PORT", converter = HostAndPort.Converter.class,
-            description = "Send to the server at this address.")
+    @Option(names = "--connect", paramLabel = "HOST:PORT", description = "Send to the server at this address.")
     private HostAndPort connect;
 
-    @Option(names = "--transport", paramLabel = "NAME", converter = Choice.OfTransport.class,
+    @Option(names = "--transport", paramLabel = "NAME",
             description = "ucx, nio, epoll or io_uring; the same on both sides. Default: ucx.")
     private TransportKind transport = TransportKind.UCX;
 
-    @Option(names = "--lane", paramLabel = "NAME", converter = Choice.OfLane.class,
-            description = Lane.HELP + ". Default: auto.")
+    @Option(names = "--lane", paramLabel = "NAME", description = Lane.HELP + ". Default: auto.")
     private Lane lane;
 
-    @Option(names = "--wait", paramLabel = "HOW", converter = Choice.OfWaitMode.class,
+    @Option(names = "--wait", paramLabel = "HOW",
             description = "How ucx waits for data: spin, adaptive or park. Default: adaptive.")
     private WaitMode wait;
 

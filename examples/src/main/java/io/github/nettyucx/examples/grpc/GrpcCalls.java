@@ -2,7 +2,6 @@
 package io.github.nettyucx.examples.grpc;
 
 import io.github.nettyucx.examples.ByteSize;
-import io.github.nettyucx.examples.Choice;
 import io.github.nettyucx.examples.Console;
 import io.github.nettyucx.examples.Count;
 import io.github.nettyucx.examples.ExampleRunner;
@@ -50,18 +49,16 @@ public final class GrpcCalls extends PairCommand {
     private static final long DEFAULT_WARMUP = 10_000;
     private static final long DEFAULT_CONCURRENCY = 64;
 
-    @Option(names = "--connect", paramLabel = "HOST:PORT", converter = HostAndPort.Converter.class,
+    @Option(names = "--connect", paramLabel = "HOST:PORT",
             description = "Check and measure with the server at this address.")
     private HostAndPort connect;
 
     @Option(names = "--transport", paramLabel = "NAME[,NAME]", hideParamSyntax = true, split = ",",
-            converter = TransportConverter.class,
             description = "ucx or default (what gRPC takes when it is told nothing); several with commas. Default: "
                     + "ucx,default on this host, ucx between two machines.")
     private List<GrpcTransport> transports;
 
     @Option(names = "--security", paramLabel = "HOW[,HOW]", hideParamSyntax = true, split = ",",
-            converter = Choice.OfSecurity.class,
             description = "plaintext or tls, on this host; both with a comma. Default: plaintext,tls.")
     private List<Security> securities;
 
@@ -75,7 +72,7 @@ public final class GrpcCalls extends PairCommand {
             description = "With --connect: use TLS, and trust this certificate, PEM.")
     private Path trust;
 
-    @Option(names = "--size", paramLabel = "N", converter = ByteSize.Converter.class,
+    @Option(names = "--size", paramLabel = "N",
             description = "Bytes in each measured request and reply: 16, 1k, 1m. Default: 16.")
     private ByteSize size = new ByteSize(16);
 
@@ -95,8 +92,7 @@ public final class GrpcCalls extends PairCommand {
             + "instead of a pool of threads; on both sides.")
     private boolean direct;
 
-    @Option(names = "--lane", paramLabel = "NAME", converter = Choice.OfLane.class,
-            description = Lane.HELP + ". Default: auto.")
+    @Option(names = "--lane", paramLabel = "NAME", description = Lane.HELP + ". Default: auto.")
     private Lane lane = Lane.AUTO;
 
     public static void main(String[] args) {
@@ -187,11 +183,5 @@ public final class GrpcCalls extends PairCommand {
         arguments.requireReadable("--cert", certificate);
         arguments.requireReadable("--key", key);
         arguments.requireReadable("--trust", trust);
-    }
-
-    static final class TransportConverter extends Choice<GrpcTransport> {
-        TransportConverter() {
-            super(GrpcTransport.class);
-        }
     }
 }

@@ -2,7 +2,6 @@
 package io.github.nettyucx.examples.http;
 
 import io.github.nettyucx.examples.ByteSize;
-import io.github.nettyucx.examples.Choice;
 import io.github.nettyucx.examples.Console;
 import io.github.nettyucx.examples.Count;
 import io.github.nettyucx.examples.ExampleRunner;
@@ -61,7 +60,7 @@ public final class Http extends PairCommand {
             description = "http://HOST:PORT/PATH, or https with --trust: get these, and tell what came.")
     private List<URI> urls = List.of();
 
-    @Option(names = "--connect", paramLabel = "HOST:PORT", converter = HostAndPort.Converter.class,
+    @Option(names = "--connect", paramLabel = "HOST:PORT",
             description = "Check and measure with the server at this address, which runs without --files.")
     private HostAndPort connect;
 
@@ -70,18 +69,15 @@ public final class Http extends PairCommand {
     private Path files;
 
     @Option(names = "--transport", paramLabel = "NAME[,NAME]", hideParamSyntax = true, split = ",",
-            converter = Choice.OfTransport.class,
             description = "ucx, nio, epoll or io_uring; several with commas. Default: ucx,nio on this host, ucx "
                     + "between two machines.")
     private List<TransportKind> transports;
 
     @Option(names = "--http", paramLabel = "VERSION[,VERSION]", hideParamSyntax = true, split = ",",
-            converter = ProtocolConverter.class,
             description = "1.1 or 2; both with a comma. Default: 1.1,2, and 1.1 for URLs.")
     private List<HttpProtocol> protocols;
 
     @Option(names = "--security", paramLabel = "HOW[,HOW]", hideParamSyntax = true, split = ",",
-            converter = Choice.OfSecurity.class,
             description = "plaintext or tls, on this host; both with a comma. Default: plaintext,tls.")
     private List<Security> securities;
 
@@ -99,7 +95,7 @@ public final class Http extends PairCommand {
             description = "With URLs: get a part of each, such as 0-99 or -100.")
     private String range;
 
-    @Option(names = "--size", paramLabel = "N", converter = ByteSize.Converter.class,
+    @Option(names = "--size", paramLabel = "N",
             description = "Bytes of the big file, the same on both sides: 100k, 64m. Default: 64m.")
     private ByteSize size = new ByteSize(64 << 20);
 
@@ -107,8 +103,7 @@ public final class Http extends PairCommand {
             description = "How often each file is got for the measurement. Default: 5.")
     private Long rounds = HttpMeasurement.DEFAULT_ROUNDS;
 
-    @Option(names = "--lane", paramLabel = "NAME", converter = Choice.OfLane.class,
-            description = Lane.HELP + ". Default: auto.")
+    @Option(names = "--lane", paramLabel = "NAME", description = Lane.HELP + ". Default: auto.")
     private Lane lane = Lane.AUTO;
 
     public static void main(String[] args) {
@@ -200,11 +195,5 @@ public final class Http extends PairCommand {
 
     private List<HttpProtocol> protocols() {
         return protocols == null ? List.of(HttpProtocol.values()) : distinct(protocols);
-    }
-
-    static final class ProtocolConverter extends Choice<HttpProtocol> {
-        ProtocolConverter() {
-            super(HttpProtocol.class);
-        }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.info;
 
-import io.github.nettyucx.examples.Choice;
 import io.github.nettyucx.examples.Console;
 import io.github.nettyucx.examples.ExampleCommand;
 import io.github.nettyucx.examples.ExampleRunner;
@@ -26,8 +25,7 @@ import picocli.CommandLine.Option;
 public final class Info extends ExampleCommand {
     private static final String NAME = "info";
 
-    @Option(names = "--lane", paramLabel = "NAME", converter = Choice.OfLane.class,
-            description = Lane.HELP + ". Default: auto.")
+    @Option(names = "--lane", paramLabel = "NAME", description = Lane.HELP + ". Default: auto.")
     private Lane lane = Lane.AUTO;
 
     @Option(names = "--devices", description = "Add what 'ucx_info -d' prints, where UCX has that program.")

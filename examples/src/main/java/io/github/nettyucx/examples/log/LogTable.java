@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.log;
 
-import io.github.nettyucx.examples.Choice;
 import java.util.Locale;
 
 /** What is compared, and told in a table of its own. */
@@ -19,11 +18,5 @@ enum LogTable {
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);
-    }
-
-    static final class Converter extends Choice<LogTable> {
-        Converter() {
-            super(LogTable.class);
-        }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.log;
 
-import io.github.nettyucx.examples.Choice;
 import io.github.nettyucx.examples.log.client.LogConnection;
 import io.github.nettyucx.examples.log.client.Producer;
 import io.github.nettyucx.examples.log.protocol.AccessMode;
@@ -28,11 +27,5 @@ enum LogWay {
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);
-    }
-
-    static final class Converter extends Choice<LogWay> {
-        Converter() {
-            super(LogWay.class);
-        }
     }
 }

@@ -2,7 +2,6 @@
 package io.github.nettyucx.examples.log;
 
 import io.github.nettyucx.examples.ByteSize;
-import io.github.nettyucx.examples.Choice;
 import io.github.nettyucx.examples.Console;
 import io.github.nettyucx.examples.Count;
 import io.github.nettyucx.examples.ExampleRunner;
@@ -71,19 +70,17 @@ public final class RecordLog extends PairCommand {
     private static final List<Integer> BATCHES = List.of(1, 8, 64, 256);
     private static final List<Integer> REPLICAS = List.of(1, 2, 3);
 
-    @Option(names = "--connect", paramLabel = "HOST:PORT", converter = HostAndPort.Converter.class,
-            description = "Measure with the broker at this address.")
+    @Option(names = "--connect", paramLabel = "HOST:PORT", description = "Measure with the broker at this address.")
     private HostAndPort connect;
 
-    @Option(names = "--produce", paramLabel = "WAY", converter = LogWay.Converter.class,
-            description = "With --connect: append records.")
+    @Option(names = "--produce", paramLabel = "WAY", description = "With --connect: append records.")
     private LogWay produce;
 
-    @Option(names = "--consume", paramLabel = "WAY", converter = LogWay.Converter.class,
+    @Option(names = "--consume", paramLabel = "WAY",
             description = "With --connect: read the records that a producer with --clients 2 appends.")
     private LogWay consume;
 
-    @Option(names = "--fetch", paramLabel = "WAY", converter = LogWay.Converter.class,
+    @Option(names = "--fetch", paramLabel = "WAY",
             description = "With --connect: read records that are there already, one at a time, and then look for more in "
                     + "vain.")
     private LogWay fetch;
@@ -92,8 +89,7 @@ public final class RecordLog extends PairCommand {
             description = "Where the broker keeps its files. Default on this host: a directory that is deleted in the end.")
     private Path directory;
 
-    @Option(names = "--segment", paramLabel = "N", converter = ByteSize.Converter.class,
-            description = "Bytes in a segment. Default: 16m.")
+    @Option(names = "--segment", paramLabel = "N", description = "Bytes in a segment. Default: 16m.")
     private ByteSize segment;
 
     @Option(names = "--force",
@@ -101,7 +97,6 @@ public final class RecordLog extends PairCommand {
     private boolean force;
 
     @Option(names = "--follower", paramLabel = "HOST:PORT[,HOST:PORT]", hideParamSyntax = true, split = ",",
-            converter = HostAndPort.Converter.class,
             description = "With --server, and ucx: brokers that get every record, each with a --server of its own; several "
                     + "with commas. Records are committed when all that are in sync have them.")
     private List<HostAndPort> followers;
@@ -112,7 +107,6 @@ public final class RecordLog extends PairCommand {
     private String cluster;
 
     @Option(names = "--nodes", paramLabel = "HOST:PORT/RAFTPORT[,...]", hideParamSyntax = true, split = ",",
-            converter = Node.Converter.class,
             description = "With --cluster: all its brokers, this one too, three or more: where each serves, and the port of "
                     + "its Raft server.")
     private List<Node> nodes;
@@ -132,24 +126,20 @@ public final class RecordLog extends PairCommand {
     private Long minFollowers;
 
     @Option(names = "--transport", paramLabel = "NAME[,NAME]", hideParamSyntax = true, split = ",",
-            converter = Choice.OfTransport.class,
             description = "ucx, nio, epoll or io_uring; several with commas. Default: nio,ucx on this host, ucx "
                     + "otherwise.")
     private List<TransportKind> transports;
 
     @Option(names = "--way", paramLabel = "WAY[,WAY]", hideParamSyntax = true, split = ",",
-            converter = LogWay.Converter.class,
             description = "What to compare; several with commas. Default: all.")
     private List<LogWay> ways;
 
     @Option(names = "--size", paramLabel = "N[,N]", hideParamSyntax = true, split = ",",
-            converter = ByteSize.Converter.class,
             description = "Bytes in a record, from 8; several with commas. Default: 32,64,512,2k,8k,32k,128k on this "
                     + "host, 1k otherwise.")
     private List<ByteSize> sizes;
 
     @Option(names = "--table", paramLabel = "NAME[,NAME]", hideParamSyntax = true, split = ",",
-            converter = LogTable.Converter.class,
             description = "What to measure on this host: produce, batch, replicas, consume; several with commas. Default: "
                     + "all.")
     private List<LogTable> tables;
@@ -187,11 +177,10 @@ public final class RecordLog extends PairCommand {
             description = "With --produce: how often something is sent in a second at most. Default: 0, without a limit.")
     private Long rate;
 
-    @Option(names = "--lane", paramLabel = "NAME", converter = Choice.OfLane.class,
-            description = Lane.HELP + ". Default: auto.")
+    @Option(names = "--lane", paramLabel = "NAME", description = Lane.HELP + ". Default: auto.")
     private Lane lane;
 
-    @Option(names = "--wait", paramLabel = "HOW", converter = Choice.OfWaitMode.class,
+    @Option(names = "--wait", paramLabel = "HOW",
             description = "How ucx waits for data: spin, adaptive or park. Default: adaptive.")
     private WaitMode wait;
 

@@ -2,7 +2,6 @@
 package io.github.nettyucx.examples.pingpong;
 
 import io.github.nettyucx.examples.ByteSize;
-import io.github.nettyucx.examples.Choice;
 import io.github.nettyucx.examples.Console;
 import io.github.nettyucx.examples.Count;
 import io.github.nettyucx.examples.ExampleFailure;
@@ -47,18 +46,15 @@ import picocli.CommandLine.Option;
 public final class PingPong extends PairCommand {
     private static final String NAME = "ping-pong";
 
-    @Option(names = "--connect", paramLabel = "HOST:PORT", converter = HostAndPort.Converter.class,
-            description = "Measure with the server at this address.")
+    @Option(names = "--connect", paramLabel = "HOST:PORT", description = "Measure with the server at this address.")
     private HostAndPort connect;
 
     @Option(names = "--transport", paramLabel = "NAME[,NAME]", hideParamSyntax = true, split = ",",
-            converter = Choice.OfTransport.class,
             description = "ucx, nio, epoll or io_uring; several with commas. Default: ucx,nio on this host, ucx between two "
                     + "machines.")
     private List<TransportKind> transports;
 
-    @Option(names = "--size", paramLabel = "N", converter = ByteSize.Converter.class,
-            description = "Bytes in a message: 16, 1k, 1m. Default: 16.")
+    @Option(names = "--size", paramLabel = "N", description = "Bytes in a message: 16, 1k, 1m. Default: 16.")
     private ByteSize size;
 
     @Option(names = "--connections", paramLabel = "N", converter = Count.OfConnections.class,
@@ -78,11 +74,10 @@ public final class PingPong extends PairCommand {
     private Long threads;
 
     @Option(names = "--lane", paramLabel = "NAME[,NAME]", hideParamSyntax = true, split = ",",
-            converter = Choice.OfLane.class,
             description = Lane.HELP + "; several with commas. Default: auto.")
     private List<Lane> lanes;
 
-    @Option(names = "--wait", paramLabel = "HOW", converter = Choice.OfWaitMode.class,
+    @Option(names = "--wait", paramLabel = "HOW",
             description = "How ucx waits for a reply: spin, adaptive or park. Default: adaptive.")
     private WaitMode wait;
 
