@@ -42,7 +42,7 @@ public abstract class PairCommand extends ExampleCommand {
             if (!child || isVerbose()) {
                 throw e;
             }
-            LocalPair.reportFailure(e.getMessage());
+            ChildReports.failure(e.getMessage());
             return 1;
         }
     }
@@ -70,7 +70,7 @@ public abstract class PairCommand extends ExampleCommand {
                 // Whatever that process writes asks how things are here.
                 ParentProcess.onceGone(running::stop, _ -> System.err.println(running.describe()));
             }
-            LocalPair.reportListening(running.address());
+            ChildReports.listening(running.address());
             running.awaitStop();
         }
     }
@@ -86,7 +86,7 @@ public abstract class PairCommand extends ExampleCommand {
             throws InterruptedException {
         if (child) {
             ParentProcess.onceGone(() -> Runtime.getRuntime().halt(1));
-            LocalPair.reportResult(toLine.apply(client.run(new LocalPair.ProgressReports())));
+            ChildReports.result(toLine.apply(client.run(new ChildReports.OfProgress())));
             return;
         }
         var progress = Progress.onTerminal();

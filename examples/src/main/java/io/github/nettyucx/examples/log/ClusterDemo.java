@@ -2,6 +2,7 @@
 package io.github.nettyucx.examples.log;
 
 import io.github.nettyucx.examples.ChildProcess;
+import io.github.nettyucx.examples.ChildReports;
 import io.github.nettyucx.examples.Console;
 import io.github.nettyucx.examples.ExampleFailure;
 import io.github.nettyucx.examples.HostAndPort;
@@ -41,8 +42,6 @@ final class ClusterDemo implements AutoCloseable {
     private static final int UNDER_WAY = 8;
     private static final int BYTES = 100;
     private static final String TOPIC = "demo";
-    private static final String LISTENING = "listening ";
-    private static final long START_SECONDS = 120;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int FIRST_PORT = 10_000;
     /** Behind it are those that the system gives to connections. */
@@ -98,8 +97,8 @@ final class ClusterDemo implements AutoCloseable {
         for (var i = 0; i < BROKERS; i++) {
             start(i);
         }
-        for (var i = 0; i < BROKERS; i++) {
-            awaitListening(i);
+        for (var broker : brokers) {
+            ChildReports.addressOf(broker);
         }
         begun = System.nanoTime();
         produce();
@@ -112,7 +111,7 @@ final class ClusterDemo implements AutoCloseable {
         say("leads in epoch " + leader.epoch());
         watch(seconds);
         start(old);
-        awaitListening(old);
+        ChildReports.addressOf(brokers[old]);
         Console.print(String.format(Locale.ROOT, "%5.1f s  %s  is back%n", elapsed(), addresses.get(old)));
         watch(seconds);
         verify();
@@ -128,14 +127,7 @@ final class ClusterDemo implements AutoCloseable {
                 agent == null ? List.of() : List.of("-javaagent:" + agent), RecordLog.class,
                 List.of("--server", addresses.get(number).toString(), "--directory",
                         directory.resolve(Integer.toString(number)).toString(), "--cluster", TOPIC, "--nodes", nodes,
-                        RecordLog.CHILD_OPTION), line -> line.startsWith(LISTENING) || line.startsWith("failure "));
-    }
-
-    private void awaitListening(int number) throws InterruptedException {
-        var line = brokers[number].nextReport(TimeUnit.SECONDS.toMillis(START_SECONDS));
-        if (line == null || !line.startsWith(LISTENING)) {
-            throw brokers[number].failed(line == null ? "it says nothing for " + START_SECONDS + " s" : line);
-        }
+                        RecordLog.CHILD_OPTION), ChildReports::isReport);
     }
 
     private double elapsed() {

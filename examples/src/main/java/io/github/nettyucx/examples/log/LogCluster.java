@@ -2,25 +2,19 @@
 package io.github.nettyucx.examples.log;
 
 import io.github.nettyucx.examples.ChildProcess;
+import io.github.nettyucx.examples.ChildReports;
 import io.github.nettyucx.examples.ExampleFailure;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
+import io.github.nettyucx.examples.Progress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /** A broker on this host, its followers, and its clients, each a process of its own. */
 final class LogCluster implements AutoCloseable {
-    private static final String LISTENING = "listening ";
-    private static final String RESULT = "result ";
-    private static final String FAILURE = "failure ";
-    private static final List<String> REPORTS = List.of(LISTENING, RESULT, FAILURE, "progress ");
     /** As those of the benchmarks: what is measured is not the system finding memory for a heap that grows. */
     private static final List<String> JVM_OPTIONS = List.of("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m",
             "-XX:+AlwaysPreTouch", "-Dio.netty.leakDetectionLevel=disabled");
-    private static final long REPORT_SECONDS = 120;
-    private static final long POLL_MILLIS = 200;
+    private static final long RESULT_SECONDS = 120;
 
     private final String name;
     private final List<String> common;
@@ -43,7 +37,7 @@ final class LogCluster implements AutoCloseable {
             for (var directory : files.subList(1, files.size())) {
                 var follower = start("follower", serving(ofBroker, directory));
                 followers.add(follower);
-                addresses.add(report(follower, LISTENING));
+                addresses.add(ChildReports.addressOf(follower));
             }
             var leading = serving(ofBroker, files.getFirst());
             if (!addresses.isEmpty()) {
@@ -52,7 +46,7 @@ final class LogCluster implements AutoCloseable {
                         Integer.toString(addresses.size())));
             }
             leader = start("broker", leading);
-            address = report(leader, LISTENING);
+            address = ChildReports.addressOf(leader);
         } catch (ExampleFailure | InterruptedException e) {
             followers.forEach(ChildProcess::close);
             if (leader != null) {
@@ -74,7 +68,7 @@ final class LogCluster implements AutoCloseable {
         all.addAll(common);
         all.add(RecordLog.CHILD_OPTION);
         return ChildProcess.start("the " + name + " " + role, List.of(), JVM_OPTIONS, RecordLog.class, all,
-                line -> REPORTS.stream().anyMatch(line::startsWith));
+                ChildReports::isReport);
     }
 
     /** Runs clients at the same time; their results, in the same order. */
@@ -88,7 +82,7 @@ final class LogCluster implements AutoCloseable {
             }
             var results = new ArrayList<LogResult>();
             for (var client : started) {
-                results.add(LogResult.parse(report(client, RESULT)));
+                results.add(LogResult.parse(ChildReports.resultOf(client, broker, Progress.SILENT, RESULT_SECONDS)));
             }
             for (var client : started) {
                 client.awaitEnd();
@@ -97,26 +91,6 @@ final class LogCluster implements AutoCloseable {
         } finally {
             started.forEach(ChildProcess::close);
         }
-    }
-
-    private String report(ChildProcess process, String wanted) throws InterruptedException {
-        var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(REPORT_SECONDS);
-        while (System.nanoTime() < deadline) {
-            if (broker != null && process != broker && broker.endsWithin(0)) {
-                throw broker.endedEarly();
-            }
-            var line = process.nextReport(POLL_MILLIS);
-            if (line == null) {
-                continue;
-            }
-            if (line.startsWith(wanted)) {
-                return line.substring(wanted.length());
-            }
-            if (line.startsWith(FAILURE)) {
-                throw process.failed(URLDecoder.decode(line.substring(FAILURE.length()), StandardCharsets.UTF_8));
-            }
-        }
-        throw new ExampleFailure("the " + name + " broker and its clients said nothing within " + REPORT_SECONDS + " s");
     }
 
     /** Has the broker end in an orderly way, and tells what it had to say. */
