@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples;
 
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -14,6 +16,7 @@ public final class ChildReports {
     private static final String RESULT = "result ";
     private static final String FAILURE = "failure ";
 
+    private static final Gson GSON = new GsonBuilder().serializeSpecialFloatingPointValues().create();
     /** A machine that is busy takes its time to start processes. */
     private static final long START_SECONDS = 120;
     private static final long POLL_MILLIS = 200;
@@ -36,9 +39,9 @@ public final class ChildReports {
         }
     }
 
-    /** The client's way to say what came out in the end; one line. */
-    static void result(String line) {
-        System.out.println(RESULT + line);
+    /** The client's way to say what came out in the end. */
+    static void result(Object result) {
+        System.out.println(RESULT + GSON.toJson(result));
     }
 
     /** Either side's way to say why it gives up, in words. */
@@ -63,13 +66,14 @@ public final class ChildReports {
     /**
      * Waits until a client says what came out.
      *
+     * @param type of the result
      * @param server of the client; its end is the reason if the client fails
      * @param progress is told what the client reports of it
      * @throws ExampleFailure if one of the two gives up, or ends, or the client takes too long
      */
-    public static String resultOf(ChildProcess client, ChildProcess server, Progress progress, long seconds)
+    public static <R> R resultOf(ChildProcess client, Class<R> type, ChildProcess server, Progress progress, long seconds)
             throws InterruptedException {
-        return await(RESULT, client, server, progress, seconds);
+        return GSON.fromJson(await(RESULT, client, server, progress, seconds), type);
     }
 
     private static String await(String wanted, ChildProcess child, ChildProcess server, Progress progress, long seconds)

@@ -27,16 +27,17 @@ public final class LocalPair {
     /**
      * Starts both, and waits until the client is done and both have ended.
      *
+     * @param type of the client's result
      * @param clientArguments makes them from the server's address
      * @return the client's result
      * @throws ExampleFailure if one of the two gave up, or ended before its time
      */
-    public String run(List<String> serverArguments, Function<String, List<String>> clientArguments)
+    public <R> R run(Class<R> type, List<String> serverArguments, Function<String, List<String>> clientArguments)
             throws InterruptedException {
         try (var server = start("server", serverArguments)) {
             var address = ChildReports.addressOf(server);
             try (var client = start("client", clientArguments.apply(address))) {
-                var result = ChildReports.resultOf(client, server, progress, Long.MAX_VALUE);
+                var result = ChildReports.resultOf(client, type, server, progress, Long.MAX_VALUE);
                 client.awaitEnd();
                 server.stop();
                 progress.end();

@@ -3,7 +3,6 @@ package io.github.nettyucx.examples;
 
 import java.util.List;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import picocli.CommandLine.Option;
 
 /**
@@ -79,14 +78,12 @@ public abstract class PairCommand extends ExampleCommand {
      * Runs a client and tells its result: to the process that started this one, or to the user.
      *
      * @param name what the user is told meanwhile
-     * @param toLine for the other process
-     * @param report for the user
+     * @param report tells the user what came out
      */
-    protected final <R> void measure(String name, Client<R> client, Function<R, String> toLine, Consumer<R> report)
-            throws InterruptedException {
+    protected final <R> void measure(String name, Client<R> client, Consumer<R> report) throws InterruptedException {
         if (child) {
             ParentProcess.onceGone(() -> Runtime.getRuntime().halt(1));
-            ChildReports.result(toLine.apply(client.run(new ChildReports.OfProgress())));
+            ChildReports.result(client.run(new ChildReports.OfProgress()));
             return;
         }
         var progress = Progress.onTerminal();

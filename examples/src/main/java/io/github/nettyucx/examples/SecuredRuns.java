@@ -29,12 +29,11 @@ public record SecuredRuns<T>(Class<?> main, List<Case<T>> cases) {
 
     /**
      * @param tasks what the user asks for, of a transport's processes
-     * @param parse makes results of the line that a client has reported
+     * @param type of what each client reports
      * @param report is given the results: all of them, or what there is before a failure is told
      * @throws ExampleFailure if a process gave up
      */
-    public <R> void run(Function<T, Task> tasks, Function<String, List<R>> parse, Consumer<List<R>> report)
-            throws InterruptedException {
+    public <R> void run(Function<T, Task> tasks, Class<R[]> type, Consumer<List<R>> report) throws InterruptedException {
         var results = new ArrayList<R>();
         var secured = cases.stream().anyMatch(it -> it.security() == Security.TLS);
         try (var own = secured ? SelfSignedCertificate.create() : null) {
@@ -43,7 +42,7 @@ public record SecuredRuns<T>(Class<?> main, List<Case<T>> cases) {
                 var each = cases.get(i);
                 progress.begin(each + " (" + (i + 1) + " of " + cases.size() + ")");
                 try {
-                    results.addAll(parse.apply(run(each, tasks.apply(each.transport()), own, progress)));
+                    results.addAll(List.of(run(each, tasks.apply(each.transport()), type, own, progress)));
                 } finally {
                     progress.end();
                 }
@@ -57,7 +56,7 @@ public record SecuredRuns<T>(Class<?> main, List<Case<T>> cases) {
         report.accept(results);
     }
 
-    private String run(Case<T> each, Task task, SelfSignedCertificate own, Progress progress)
+    private <R> R run(Case<T> each, Task task, Class<R> type, SelfSignedCertificate own, Progress progress)
             throws InterruptedException {
         var server = new ArrayList<>(List.of("--server", ANY_LOCAL_PORT));
         var client = new ArrayList<>(task.ofClient());
@@ -69,7 +68,7 @@ public record SecuredRuns<T>(Class<?> main, List<Case<T>> cases) {
             arguments.addAll(List.of("--transport", each.transport().toString(), PairCommand.CHILD_OPTION));
             arguments.addAll(task.ofBoth());
         }
-        return new LocalPair(each.toString(), main, progress).run(server, address -> {
+        return new LocalPair(each.toString(), main, progress).run(type, server, address -> {
             client.addAll(List.of("--connect", address));
             return client;
         });

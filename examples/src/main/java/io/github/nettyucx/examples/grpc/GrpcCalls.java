@@ -110,15 +110,15 @@ public final class GrpcCalls extends PairCommand {
         if (server() != null) {
             serve(GrpcServer.start(transport(), server(), certificate, key, direct));
         } else if (connect != null) {
-            measure(transport().toString(), this::measureWith, GrpcResult::toLine, result -> report(List.of(result)));
+            measure(transport().toString(), this::measureWith, this::report);
         } else {
             compare();
         }
     }
 
-    private GrpcResult measureWith(Progress progress) throws InterruptedException {
+    private List<GrpcResult> measureWith(Progress progress) throws InterruptedException {
         CallChecks.run(connect, transport(), trust, progress.part(0, 2));
-        return new CallMeasurement(load()).measure(connect, transport(), trust, progress.part(0.5, 2));
+        return List.of(new CallMeasurement(load()).measure(connect, transport(), trust, progress.part(0.5, 2)));
     }
 
     private void compare() throws InterruptedException {
@@ -126,8 +126,7 @@ public final class GrpcCalls extends PairCommand {
         var secured = securities == null ? List.of(Security.values()) : distinct(securities);
         var cases = secured.stream().flatMap(security -> chosen.stream()
                 .map(transport -> new SecuredRuns.Case<>(transport, security))).toList();
-        new SecuredRuns<>(GrpcCalls.class, cases).run(this::task, line -> List.of(GrpcResult.parse(line)),
-                this::report);
+        new SecuredRuns<>(GrpcCalls.class, cases).run(this::task, GrpcResult[].class, this::report);
     }
 
     private SecuredRuns.Task task(GrpcTransport transport) {

@@ -15,7 +15,6 @@ import io.github.nettyucx.examples.TransportKind;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
@@ -53,7 +52,6 @@ import picocli.CommandLine.Parameters;
             "    ./run-example.sh http --transport nio http://node1:7777/a.bin"})
 public final class Http extends PairCommand {
     private static final String NAME = "http";
-    private static final String RESULT_SEPARATOR = ";";
     private static final List<TransportKind> COMPARED = List.of(TransportKind.UCX, TransportKind.NIO);
 
     @Parameters(paramLabel = "URL", arity = "0..*", hideParamSyntax = true,
@@ -122,8 +120,7 @@ public final class Http extends PairCommand {
         if (server() != null) {
             serve();
         } else if (connect != null) {
-            measure(transport().toString(), this::checkWith, results -> results.stream().map(HttpResult::toLine)
-                    .collect(Collectors.joining(RESULT_SEPARATOR)), this::report);
+            measure(transport().toString(), this::checkWith, this::report);
         } else if (!urls.isEmpty()) {
             new UrlClient(transport(), trust, protocols == null ? HttpProtocol.HTTP_1_1 : protocols.getFirst(),
                     range == null ? null : "bytes=" + range).get(urls, Console::print);
@@ -166,8 +163,7 @@ public final class Http extends PairCommand {
         var secured = securities == null ? List.of(Security.values()) : distinct(securities);
         var cases = chosen.stream().flatMap(transport -> secured.stream()
                 .map(security -> new SecuredRuns.Case<>(transport, security))).toList();
-        new SecuredRuns<>(Http.class, cases).run(this::task,
-                line -> Arrays.stream(line.split(RESULT_SEPARATOR)).map(HttpResult::parse).toList(), this::report);
+        new SecuredRuns<>(Http.class, cases).run(this::task, HttpResult[].class, this::report);
     }
 
     private SecuredRuns.Task task(TransportKind transport) {

@@ -2,9 +2,6 @@
 package io.github.nettyucx.examples.http;
 
 import io.github.nettyucx.examples.TransportKind;
-import java.net.URLDecoder;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 
 /**
  * One row of the result.
@@ -16,18 +13,4 @@ import java.nio.charset.StandardCharsets;
  */
 record HttpResult(TransportKind transport, boolean tls, HttpProtocol protocol, String lane, String software,
                   double megabytesPerSecond, double filesPerSecond, double filesAtOncePerSecond) {
-
-    /** For {@link #parse}, in another process. */
-    String toLine() {
-        return String.join(" ", transport.name(), Boolean.toString(tls), protocol.name(), lane,
-                URLEncoder.encode(software, StandardCharsets.UTF_8), Double.toString(megabytesPerSecond),
-                Double.toString(filesPerSecond), Double.toString(filesAtOncePerSecond));
-    }
-
-    static HttpResult parse(String line) {
-        var fields = line.split(" ");
-        return new HttpResult(TransportKind.valueOf(fields[0]), Boolean.parseBoolean(fields[1]),
-                HttpProtocol.valueOf(fields[2]), fields[3], URLDecoder.decode(fields[4], StandardCharsets.UTF_8),
-                Double.parseDouble(fields[5]), Double.parseDouble(fields[6]), Double.parseDouble(fields[7]));
-    }
 }

@@ -82,7 +82,7 @@ final class LogCluster implements AutoCloseable {
             }
             var results = new ArrayList<LogResult>();
             for (var client : started) {
-                results.add(LogResult.parse(ChildReports.resultOf(client, broker, Progress.SILENT, RESULT_SECONDS)));
+                results.add(ChildReports.resultOf(client, LogResult.class, broker, Progress.SILENT, RESULT_SECONDS));
             }
             for (var client : started) {
                 client.awaitEnd();

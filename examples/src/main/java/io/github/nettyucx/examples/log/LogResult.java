@@ -2,9 +2,6 @@
 package io.github.nettyucx.examples.log;
 
 import io.github.nettyucx.examples.log.protocol.Message;
-import java.util.Arrays;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.HdrHistogram.AbstractHistogram;
 
 /**
@@ -67,17 +64,5 @@ record LogResult(long records, long bytes, long nanos, long p50Nanos, long p99Na
 
     double megabytesPerSecond() {
         return bytes * 1e3 / nanos;
-    }
-
-    /** For the process that started this one. */
-    String toLine() {
-        return Stream.of(records, bytes, nanos, p50Nanos, p99Nanos, broker.records, broker.cpuNanos, broker.turns,
-                idle.polls, idle.nanos, idle.cpuNanos, idle.turns).map(String::valueOf).collect(Collectors.joining(" "));
-    }
-
-    static LogResult parse(String line) {
-        var numbers = Arrays.stream(line.split(" ")).mapToLong(Long::parseLong).toArray();
-        return new LogResult(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4],
-                new Broker(numbers[5], numbers[6], numbers[7]), new Idle(numbers[8], numbers[9], numbers[10], numbers[11]));
     }
 }

@@ -353,8 +353,7 @@ public final class RecordLog extends PairCommand {
         }
         measure(setting + " " + way, _ -> fetch != null ? new FetchClient(setting.transport(), connect, load).fetch()
                 : produce != null ? new LoadClient(setting.transport(), connect, load).produce()
-                : new LoadClient(setting.transport(), connect, load).consume(), LogResult::toLine,
-                result -> report(setting, load, result));
+                : new LoadClient(setting.transport(), connect, load).consume(), result -> report(setting, load, result));
     }
 
     private void report(Setting setting, Load load, LogResult result) {

@@ -41,8 +41,8 @@ final class LocalComparison {
 
     private Measurement measure(Setting setting) throws InterruptedException {
         var pair = new LocalPair(setting.toString(), PingPong.class, progress);
-        return Measurement.parse(pair.run(arguments(setting, List.of("--server", ANY_LOCAL_PORT)),
-                address -> arguments(setting, clientTask(address))));
+        return pair.run(Measurement.class, arguments(setting, List.of("--server", ANY_LOCAL_PORT)),
+                address -> arguments(setting, clientTask(address)));
     }
 
     private List<String> arguments(Setting setting, List<String> task) {

@@ -115,7 +115,7 @@ public final class PingPong extends PairCommand {
         var setting = theOneSetting();
         setting.apply();
         measure(setting.toString(), progress -> new PingPongClient(setting, load(), progress).measure(connect),
-                Measurement::toLine, result -> report(List.of(result)));
+                result -> report(List.of(result)));
     }
 
     private void compare() throws InterruptedException {

@@ -67,7 +67,7 @@ class GrpcCallsTest {
     void measuresWithoutAWarmUp() throws Exception {
         try (var server = GrpcServer.start(GrpcTransport.DEFAULT, ANY_LOCAL_PORT, null, null, true)) {
             var result = measure(server.address(), 0, PATIENCE_SECONDS);
-            assertTrue(result.callsPerSecond() > 0 && result.concurrentCallsPerSecond() > 0, result.toLine());
+            assertTrue(result.callsPerSecond() > 0 && result.concurrentCallsPerSecond() > 0, result.toString());
         }
     }
 

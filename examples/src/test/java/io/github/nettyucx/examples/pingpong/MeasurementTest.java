@@ -11,12 +11,6 @@ import org.junit.jupiter.api.Test;
 
 class MeasurementTest {
     @Test
-    void survivesTheWayToTheParentProcess() {
-        assertEquals(ResultTableTest.UCX, Measurement.parse(ResultTableTest.UCX.toLine()));
-        assertEquals(ResultTableTest.NIO, Measurement.parse(ResultTableTest.NIO.toLine()));
-    }
-
-    @Test
     void turnsNanosecondsIntoMicroseconds() {
         var nanos = new Histogram(3);
         nanos.recordValueWithCount(1000, 98);
