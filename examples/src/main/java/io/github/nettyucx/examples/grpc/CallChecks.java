@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.grpc;
 
+import static io.github.nettyucx.examples.Checks.require;
+import static io.github.nettyucx.examples.Checks.requireEqual;
+
 import com.google.protobuf.ByteString;
+import io.github.nettyucx.examples.Checks;
+import io.github.nettyucx.examples.Checks.Action;
+import io.github.nettyucx.examples.Checks.Check;
 import io.github.nettyucx.examples.ExampleFailure;
 import io.github.nettyucx.examples.HostAndPort;
 import io.github.nettyucx.examples.Progress;
@@ -30,13 +36,6 @@ final class CallChecks {
     private static final int MIB = 1 << 20;
     private static final int CONCURRENT_CALLS = 200;
 
-    private interface Action {
-        void run() throws InterruptedException;
-    }
-
-    private record Check(String name, Action action) {
-    }
-
     private final HostAndPort server;
     private final GrpcTransport transport;
     private final Path trust;
@@ -55,26 +54,26 @@ final class CallChecks {
         records = new CallRecords(client);
         var streams = new StreamChecks(client, records);
         checks = List.of(
-                new Check("unary calls, from empty to 300 kB", this::unaryCalls),
-                new Check(CONCURRENT_CALLS + " unary calls at a time", this::concurrentCalls),
-                new Check("messages of 16 MiB", this::largeMessages),
-                new Check("messages above the limit", this::tooLargeMessages),
-                new Check("client streaming", streams::clientStreaming),
-                new Check("server streaming", streams::serverStreaming),
-                new Check("bidirectional streaming", streams::bidirectionalStreaming),
-                new Check("deadlines", streams::deadline),
-                new Check("cancellation", streams::cancellation),
-                new Check("errors", this::errors),
-                new Check("metadata", this::metadata),
-                new Check("flow control towards the client", streams::slowClient),
-                new Check("flow control towards the server", streams::slowServer),
-                new Check("TLS or none, as agreed", this::security));
+                check("unary calls, from empty to 300 kB", this::unaryCalls),
+                check(CONCURRENT_CALLS + " unary calls at a time", this::concurrentCalls),
+                check("messages of 16 MiB", this::largeMessages),
+                check("messages above the limit", this::tooLargeMessages),
+                check("client streaming", streams::clientStreaming),
+                check("server streaming", streams::serverStreaming),
+                check("bidirectional streaming", streams::bidirectionalStreaming),
+                check("deadlines", streams::deadline),
+                check("cancellation", streams::cancellation),
+                check("errors", this::errors),
+                check("metadata", this::metadata),
+                check("flow control towards the client", streams::slowClient),
+                check("flow control towards the server", streams::slowServer),
+                check("TLS or none, as agreed", this::security));
     }
 
     /** What is checked, in words. */
     static List<String> names() {
         try (var nowhere = GrpcClient.to(new HostAndPort("localhost", 1), GrpcTransport.DEFAULT, null)) {
-            return new CallChecks(null, null, null, nowhere).checks.stream().map(Check::name).toList();
+            return Checks.names(new CallChecks(null, null, null, nowhere).checks);
         }
     }
 
@@ -86,32 +85,19 @@ final class CallChecks {
     static void run(HostAndPort server, GrpcTransport transport, Path trust, Progress progress)
             throws InterruptedException {
         try (var client = GrpcClient.to(server, transport, trust)) {
-            var checks = new CallChecks(server, transport, trust, client).checks;
-            for (var i = 0; i < checks.size(); i++) {
-                progress.at((double) i / checks.size());
-                run(checks.get(i));
+            Checks.run(new CallChecks(server, transport, trust, client).checks, "", progress);
+        }
+    }
+
+    /** One that fails as well where a call of it does, with what its status says. */
+    private static Check check(String name, Action action) {
+        return new Check(name, () -> {
+            try {
+                action.run();
+            } catch (StatusRuntimeException e) {
+                throw new ExampleFailure(CallRecords.told(e), e);
             }
-        }
-    }
-
-    private static void run(Check check) throws InterruptedException {
-        try {
-            check.action.run();
-        } catch (StatusRuntimeException e) {
-            throw new ExampleFailure("the check '" + check.name + "' failed: " + CallRecords.told(e), e);
-        } catch (ExampleFailure e) {
-            throw new ExampleFailure("the check '" + check.name + "' failed: " + e.getMessage(), e);
-        }
-    }
-
-    static void require(boolean condition, String otherwise) {
-        if (!condition) {
-            throw new ExampleFailure(otherwise);
-        }
-    }
-
-    static void requireEqual(Object expected, Object found, String what) {
-        require(expected.equals(found), what + ": expected " + expected + ", found " + found);
+        });
     }
 
     private ExerciseBlockingStub stub() {

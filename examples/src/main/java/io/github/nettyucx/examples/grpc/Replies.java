@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.grpc;
 
+import io.github.nettyucx.examples.Checks;
 import io.github.nettyucx.examples.ExampleFailure;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -47,7 +48,7 @@ class Replies<T> implements StreamObserver<T> {
     /** Waits for an orderly end. */
     void requireCompleted() throws InterruptedException {
         var status = end();
-        CallChecks.require(status.isOk(), "the call did not complete, but ended with " + status);
+        Checks.require(status.isOk(), "the call did not complete, but ended with " + status);
     }
 
     /** Waits for the end; no message may come before. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.grpc;
 
+import static io.github.nettyucx.examples.Checks.require;
+import static io.github.nettyucx.examples.Checks.requireEqual;
 import static io.github.nettyucx.examples.grpc.CallChecks.PATIENCE_SECONDS;
-import static io.github.nettyucx.examples.grpc.CallChecks.require;
-import static io.github.nettyucx.examples.grpc.CallChecks.requireEqual;
 
 import io.github.nettyucx.examples.grpc.proto.ExerciseGrpc;
 import io.github.nettyucx.examples.grpc.proto.ExerciseGrpc.ExerciseStub;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.http;
 
+import io.github.nettyucx.examples.Checks;
+import io.github.nettyucx.examples.Checks.Check;
 import io.github.nettyucx.examples.ExampleFailure;
 import io.github.nettyucx.examples.Progress;
 import java.util.ArrayList;
@@ -8,19 +10,12 @@ import java.util.List;
 
 /** Asks a server of {@link CheckFiles} for everything there is to ask, and looks at all that comes back. */
 final class HttpChecks {
-    interface Action {
-        void run() throws InterruptedException;
-    }
-
-    record Check(String name, Action action) {
-    }
-
     private HttpChecks() {
     }
 
     /** What is checked of a protocol, in words. */
     static List<String> names(HttpProtocol protocol) {
-        return all(null, null, protocol, 0).stream().map(Check::name).toList();
+        return Checks.names(all(null, null, protocol, 0));
     }
 
     private static List<Check> all(ClientConnections connections, HttpConnection connection, HttpProtocol protocol,
@@ -40,28 +35,6 @@ final class HttpChecks {
     static void run(ClientConnections connections, HttpConnection connection, long bigSize, Progress progress)
             throws InterruptedException {
         var checks = all(connections, connection, connections.target().protocol(), bigSize);
-        for (var i = 0; i < checks.size(); i++) {
-            progress.at((double) i / checks.size());
-            run(checks.get(i), connections.target().protocol());
-        }
-    }
-
-    private static void run(Check check, HttpProtocol protocol) throws InterruptedException {
-        try {
-            check.action.run();
-        } catch (ExampleFailure e) {
-            throw new ExampleFailure("the check '" + check.name + "' of " + protocol.title() + " failed: "
-                    + e.getMessage(), e);
-        }
-    }
-
-    static void require(boolean condition, String otherwise) {
-        if (!condition) {
-            throw new ExampleFailure(otherwise);
-        }
-    }
-
-    static void requireEqual(Object expected, Object found, String what) {
-        require(expected.equals(found), what + ": expected " + expected + ", found " + found);
+        Checks.run(checks, " of " + connections.target().protocol().title(), progress);
     }
 }

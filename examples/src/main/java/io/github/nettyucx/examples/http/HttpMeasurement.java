@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.http;
 
-import static io.github.nettyucx.examples.http.HttpChecks.requireEqual;
+import static io.github.nettyucx.examples.Checks.requireEqual;
 
 import io.github.nettyucx.examples.Progress;
 import io.netty.handler.codec.http.EmptyHttpHeaders;

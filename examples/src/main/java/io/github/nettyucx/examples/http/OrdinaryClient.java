@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.http;
 
-import static io.github.nettyucx.examples.http.HttpChecks.requireEqual;
+import static io.github.nettyucx.examples.Checks.requireEqual;
 
+import io.github.nettyucx.examples.Checks.Check;
 import io.github.nettyucx.examples.ExampleFailure;
 import io.github.nettyucx.examples.Explanation;
-import io.github.nettyucx.examples.http.HttpChecks.Check;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.net.URI;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples.http;
 
-import static io.github.nettyucx.examples.http.HttpChecks.require;
-import static io.github.nettyucx.examples.http.HttpChecks.requireEqual;
+import static io.github.nettyucx.examples.Checks.require;
+import static io.github.nettyucx.examples.Checks.requireEqual;
 
-import io.github.nettyucx.examples.http.HttpChecks.Check;
+import io.github.nettyucx.examples.Checks.Check;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
