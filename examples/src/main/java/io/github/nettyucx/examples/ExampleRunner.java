@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.nettyucx.examples;
 
-import io.github.nettyucx.examples.log.cluster.Node;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -83,7 +82,6 @@ public final class ExampleRunner {
                 .setExecutionExceptionHandler((e, commandLine, parsed) -> failed(name, e, commandLine, parsed));
         line.registerConverter(HostAndPort.class, parsed(HostAndPort::parse));
         line.registerConverter(ByteSize.class, parsed(ByteSize::parse));
-        line.registerConverter(Node.class, parsed(Node::parse));
         registerChoices(line);
         return line.execute(args);
     }

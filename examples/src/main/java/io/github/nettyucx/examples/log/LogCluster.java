@@ -14,10 +14,12 @@ final class LogCluster implements AutoCloseable {
     /** As those of the benchmarks: what is measured is not the system finding memory for a heap that grows. */
     private static final List<String> JVM_OPTIONS = List.of("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m",
             "-XX:+AlwaysPreTouch", "-Dio.netty.leakDetectionLevel=disabled");
+    /** Beyond what a client measures, and warms up for as long. */
     private static final long RESULT_SECONDS = 120;
 
     private final String name;
     private final List<String> common;
+    private final long resultSeconds;
     private final List<ChildProcess> followers = new ArrayList<>();
     private final ChildProcess broker;
     private final String address;
@@ -27,10 +29,13 @@ final class LogCluster implements AutoCloseable {
      * @param common arguments of all processes
      * @param ofBroker of all brokers
      * @param files of the broker, and of each follower
+     * @param seconds that a client measures for
      */
-    LogCluster(String name, List<String> common, List<String> ofBroker, List<Path> files) throws InterruptedException {
+    LogCluster(String name, List<String> common, List<String> ofBroker, List<Path> files, int seconds)
+            throws InterruptedException {
         this.name = name;
         this.common = common;
+        resultSeconds = RESULT_SECONDS + 2L * seconds;
         ChildProcess leader = null;
         try {
             var addresses = new ArrayList<String>();
@@ -82,7 +87,7 @@ final class LogCluster implements AutoCloseable {
             }
             var results = new ArrayList<LogResult>();
             for (var client : started) {
-                results.add(ChildReports.resultOf(client, LogResult.class, broker, Progress.SILENT, RESULT_SECONDS));
+                results.add(ChildReports.resultOf(client, LogResult.class, broker, Progress.SILENT, resultSeconds));
             }
             for (var client : started) {
                 client.awaitEnd();

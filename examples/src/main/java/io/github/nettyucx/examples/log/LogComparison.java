@@ -148,7 +148,7 @@ final class LogComparison {
                 files.add(LogFiles.make(directory));
             }
             try (var cluster = new LogCluster(setting + " " + way, setting.arguments(), ofBroker,
-                    files.stream().map(TemporaryDirectory::path).toList())) {
+                    files.stream().map(TemporaryDirectory::path).toList(), seconds)) {
                 var row = work.run(cluster);
                 cluster.stop();
                 return row;

@@ -107,6 +107,7 @@ public final class RecordLog extends PairCommand {
     private String cluster;
 
     @Option(names = "--nodes", paramLabel = "HOST:PORT/RAFTPORT[,...]", hideParamSyntax = true, split = ",",
+            converter = Node.Converter.class,
             description = "With --cluster: all its brokers, this one too, three or more: where each serves, and the port of "
                     + "its Raft server.")
     private List<Node> nodes;

@@ -2,6 +2,8 @@
 package io.github.nettyucx.examples.log.cluster;
 
 import io.github.nettyucx.examples.HostAndPort;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
 
 /**
  * One broker of a cluster.
@@ -53,5 +55,17 @@ public record Node(HostAndPort address, int raftPort) {
     @Override
     public String toString() {
         return address + "/" + raftPort;
+    }
+
+    /** For picocli, whose error message is then the one of {@link #parse}. */
+    public static final class Converter implements ITypeConverter<Node> {
+        @Override
+        public Node convert(String text) {
+            try {
+                return parse(text);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
+            }
+        }
     }
 }
