@@ -50,6 +50,8 @@ public final class Node implements AutoCloseable {
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final int CONNECT_MILLIS = 30_000;
     private static final long GOODBYE_NANOS = TimeUnit.SECONDS.toNanos(2);
+    /** How often a close waits for that long, at most. */
+    private static final int GOODBYES = 5;
 
     private final NodeSettings settings;
     private final EventLoopGroup group;
@@ -68,8 +70,10 @@ public final class Node implements AutoCloseable {
     private Bootstrap client;
     private Consumer<Channel> clientHandlers;
     private Channel server;
-    /** With this object's lock, as peers are made: each one is closed by the node, or as soon as it is made. */
-    /** Who closes it; {@code null} as long as nobody does. */
+    /**
+     * Who closes it; {@code null} as long as nobody does. With this object's lock, as peers are made: each one is closed by the node,
+     * or as soon as it is made.
+     */
     private Thread closer;
     private final CountDownLatch closed = new CountDownLatch(1);
     /** That there are too many peers; with the lock. */
@@ -233,8 +237,9 @@ public final class Node implements AutoCloseable {
                 closed.countDown();
             }
         } else if (closer != Thread.currentThread()) {
-            // The first one has bounds.
-            awaitAll(System.nanoTime() + Long.MAX_VALUE / 2, () -> closed.getCount() == 0);
+            // The first one may tell a listener that waits for this thread.
+            awaitAll(System.nanoTime() + 2 * settings.closeTimeoutNanos() + GOODBYES * GOODBYE_NANOS,
+                    () -> closed.getCount() == 0);
         }
     }
 
@@ -242,7 +247,8 @@ public final class Node implements AutoCloseable {
         peers.values().forEach(Peer::close);
         awaitAll(System.nanoTime() + settings.closeTimeoutNanos(), () -> peers.values().stream().allMatch(Peer::isSettled));
         if (server != null) {
-            server.close().awaitUninterruptibly();
+            // Not for ever: its loop may be what ends the JVM, and wait for the thread that closes.
+            server.close().awaitUninterruptibly(TimeUnit.NANOSECONDS.toMillis(GOODBYE_NANOS));
         }
         connections.forEach(Connection::leave);
         awaitAll(System.nanoTime() + GOODBYE_NANOS, connections::isEmpty);

@@ -210,8 +210,8 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
     /** Takes what has come, until the socket has nothing more or this is over. */
     final void receive() throws IOException {
         while (!over) {
-            if (in == null) {
-                in = NativeBuffers.allocate(channel.alloc(), FIRST_CAPACITY);
+            if (in == null && !allocate()) {
+                return;
             }
             in.discardReadBytes();
             in.ensureWritable(FIRST_CAPACITY / 2);
@@ -238,6 +238,17 @@ abstract class Opening implements SocketWatcher, Handshake.Owner {
                 fail(Errno.exception("recv", -received), reason(-received));
             }
         }
+    }
+
+    /** @return whether this is not over: the allocator is the application's, and may have closed the channel */
+    private boolean allocate() {
+        ByteBuf buffer = NativeBuffers.allocate(channel.alloc(), FIRST_CAPACITY);
+        if (over) {
+            buffer.release();
+            return false;
+        }
+        in = buffer;
+        return true;
     }
 
     /** What an error of the socket's says of the peer. A reset is an end as any other, as far as a handshake goes. */

@@ -51,9 +51,11 @@ public class UcxEventLoop extends SingleThreadEventLoop {
             return !isShuttingDown() && queue.offer(task);
         }
 
+        /** The loop's end is pending, too: what it waited for may have come in the first of several turns. */
         @Override
         public boolean isPending(boolean tasksOnly) {
-            return hasTasks() || !tasksOnly && nextScheduledTaskDeadlineNanos() != -1 && hasScheduledTasks();
+            return hasTasks() || !tasksOnly && nextScheduledTaskDeadlineNanos() != -1 && hasScheduledTasks()
+                    || ending && !driver.isLingering();
         }
 
         @Override

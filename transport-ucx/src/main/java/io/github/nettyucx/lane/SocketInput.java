@@ -202,7 +202,8 @@ final class SocketInput {
         ByteBuf buffer = allocation.allocate(limit);
         boolean received = false;
         try {
-            received = receive(buffer, limit);
+            // The application's allocator may have closed the channel, or shut its input down.
+            received = state == State.OPEN && receive(buffer, limit);
         } finally {
             if (!received) {
                 buffer.release();
@@ -299,6 +300,11 @@ final class SocketInput {
         ByteBuf all = first;
         if (length < limit && readable && state == State.OPEN) {
             all = allocation.allocate(limit);
+            if (first == null) {
+                // The application's allocator has closed the channel, or shut its input down.
+                all.release();
+                return null;
+            }
             boolean joined = false;
             try {
                 all.writeBytes(first);

@@ -109,31 +109,35 @@ public final class MemoryAccess {
             throw new IllegalReferenceCountException(0);
         }
         int length = source.readableBytes();
+        boolean isInline = length <= MemoryFrame.MAX_INLINE;
+        ByteBuf sent = source;
+        if (!isInline && !BufferAddress.isContiguous(source)) {
+            sent = copied(source, completion, id);
+            if (sent == null) {
+                return;
+            }
+        }
         int frame = newFrame(completion, id);
         if (frame < 0) {
-            source.release();
+            giveUp(source, sent);
             return;
         }
         long address = exchange.frames().address(frame);
         MemoryFrame.request(address, MemoryFrame.PUT, notifying ? MemoryFrame.NOTIFYING : 0, handle, offset, length,
                 notification, 0);
-        boolean isInline = length <= MemoryFrame.MAX_INLINE;
-        ByteBuf sent = source;
         long from = 0;
         Operation operation;
         try {
             if (isInline) {
                 RawMemory.copyOut(source, source.readerIndex(), address + MemoryFrame.REQUEST_LENGTH, length);
             } else {
-                if (!BufferAddress.isContiguous(source)) {
-                    sent = NativeBuffers.copy(source.alloc(), source);
-                }
                 // A composite's only piece may have been released. Behind the request its bytes have to come.
                 from = BufferAddress.of(sent, sent.readerIndex(), length);
             }
             operation = operations.begin(MemoryFrame.PUT, completion, id);
         } catch (Throwable t) {
-            giveUp(frame, source, sent);
+            exchange.frames().release(frame);
+            giveUp(source, sent);
             if (t instanceof OutOfMemoryError) {
                 tell(completion, id, 0, reason(t));
                 return;
@@ -152,9 +156,33 @@ public final class MemoryAccess {
         }
     }
 
+    /**
+     * Before there is a frame for it: the source's allocator is the application's, and can close the channel.
+     *
+     * @return {@code null} if there is nothing to be sent, and whoever waits for it has been told
+     */
+    private ByteBuf copied(ByteBuf source, UcxCompletion completion, long id) {
+        ByteBuf copy;
+        try {
+            copy = NativeBuffers.copy(source.alloc(), source);
+        } catch (Throwable t) {
+            ReferenceCountUtil.safeRelease(source);
+            if (t instanceof OutOfMemoryError) {
+                tell(completion, id, 0, reason(t));
+                return null;
+            }
+            throw t;
+        }
+        if (exchange.end() == null) {
+            return copy;
+        }
+        giveUp(source, copy);
+        tell(completion, id, 0, exchange.end());
+        return null;
+    }
+
     /** Of a put whose bytes cannot be had, such as of a buffer a part of which has been released. */
-    private void giveUp(int frame, ByteBuf source, ByteBuf sent) {
-        exchange.frames().release(frame);
+    private static void giveUp(ByteBuf source, ByteBuf sent) {
         if (sent != source) {
             sent.release();
         }

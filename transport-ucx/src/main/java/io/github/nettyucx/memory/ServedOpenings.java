@@ -7,7 +7,10 @@ import io.github.nettyucx.wire.Tag;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
 
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 
 /** What of this side's memory the peer has opened, until it closes it or the connection ends. */
 final class ServedOpenings {
@@ -135,11 +138,12 @@ final class ServedOpenings {
         return lastHandle;
     }
 
-    /** The lengths of all memories that are open, in bytes. */
+    /** The lengths of all memories that are open, in bytes: of each once, however often it is. */
     long length() {
+        Set<UcxMemory> counted = Collections.newSetFromMap(new IdentityHashMap<>());
         long length = 0;
         for (Opening opening : openings.values()) {
-            length += opening.region().length();
+            length += counted.add(opening.region()) ? opening.region().length() : 0;
         }
         return length;
     }

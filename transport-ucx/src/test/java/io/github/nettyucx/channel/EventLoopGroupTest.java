@@ -4,6 +4,7 @@ package io.github.nettyucx.channel;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
@@ -31,6 +32,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -38,6 +40,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -242,6 +245,46 @@ class EventLoopGroupTest {
             Peers.await(write);
             child.awaitInactive();
             assertEquals(List.of(), child.exceptions());
+        }
+    }
+
+    /** They learn of it while a task takes long. After it there are several turns, the first of which takes what they say. */
+    @OnEachLane(linksOnly = true)
+    void itsEndDoesNotSleepWhenPeersHaveEverything() throws Exception {
+        try (Peers peers = new Peers(1, 1, UcxWaitStrategy.PARK)) {
+            Inbox child = new Inbox();
+            Channel client = peers.connect(peers.listen(() -> child), new Inbox());
+            CountDownLatch closed = new CountDownLatch(1);
+            child.awaitActive().eventLoop().execute(() -> {
+                try {
+                    closed.await();
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            });
+            EventLoop loop = client.eventLoop();
+            IoDriver driver = TestLoops.driver(loop);
+            CompletableFuture<Long> parks = new CompletableFuture<>();
+            loop.execute(new Runnable() {
+                @Override
+                public void run() {
+                    if (client.isOpen()) {
+                        loop.execute(this);
+                        return;
+                    }
+                    closed.countDown();
+                    try {
+                        child.awaitInactive();
+                    } catch (Exception e) {
+                        parks.completeExceptionally(e);
+                    }
+                    // What it has said may be on its way.
+                    LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
+                    parks.complete(driver.metrics().parks());
+                }
+            });
+            Peers.await(peers.clientGroup.shutdownGracefully(0, 15, TimeUnit.SECONDS));
+            assertEquals(parks.join(), driver.metrics().parks());
         }
     }
 

@@ -108,13 +108,9 @@ class MemoryTargetTest extends MemoryFixture {
 
     // ------------------------------------------------------------------------------------------- an allocator that closes
 
-    /** UCX writes into memory of the target's allocator, which is the application's, where the target is in pieces. */
-    @Test
-    void aTargetWhoseAllocatorClosesTheChannelEndsOnce() {
-        start();
-        UcxRemoteMemory remote = openAsAsker();
-        List<ByteBuf> made = new ArrayList<>();
-        ByteBufAllocator closing = new AbstractByteBufAllocator() {
+    /** @param made what has been made of direct memory */
+    private ByteBufAllocator closing(List<ByteBuf> made) {
+        return new AbstractByteBufAllocator() {
             @Override
             protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
                 ByteBuf buffer = Unpooled.directBuffer(initialCapacity, maxCapacity);
@@ -125,7 +121,7 @@ class MemoryTargetTest extends MemoryFixture {
 
             @Override
             protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
-                return Unpooled.buffer(initialCapacity, maxCapacity);
+                return new UnpooledHeapByteBuf(this, initialCapacity, maxCapacity);
             }
 
             @Override
@@ -133,7 +129,15 @@ class MemoryTargetTest extends MemoryFixture {
                 return false;
             }
         };
-        ByteBuf target = new UnpooledHeapByteBuf(closing, 64, 64);
+    }
+
+    /** UCX writes into memory of the target's allocator, which is the application's, where the target is in pieces. */
+    @Test
+    void aTargetWhoseAllocatorClosesTheChannelEndsOnce() {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        List<ByteBuf> made = new ArrayList<>();
+        ByteBuf target = closing(made).heapBuffer(64);
         Future<ByteBuf> got = remote.get(0, target, BYTES.length);
         Future<ByteBuf> other = remote.get(0, POOL.directBuffer(64, 64), BYTES.length);
         port.deliver(Tag.MEMORY_GET, port.sent.get(port.sent.size() - 2).value(), BYTES);
@@ -143,6 +147,24 @@ class MemoryTargetTest extends MemoryFixture {
         assertEquals(1, made.size());
         assertEquals(0, made.getFirst().refCnt());
         assertEquals(0, port.unreceived());
+    }
+
+    /** UCX reads from memory of the source's allocator, where the source is in pieces. */
+    @Test
+    void aSourceWhoseAllocatorClosesTheChannelIsReleasedAndThePutIsTold() {
+        start();
+        UcxRemoteMemory remote = openAsAsker();
+        List<ByteBuf> made = new ArrayList<>();
+        ByteBuf source = closing(made).heapBuffer(400).writeZero(400);
+        int sent = port.sent.size();
+        Future<Void> put = remote.put(0, source);
+        exchange.deliver(notifications::add);
+        assertEquals("closed", put.cause().getMessage());
+        assertEquals(sent, port.sent.size());
+        assertEquals(0, source.refCnt());
+        assertEquals(1, made.size());
+        assertEquals(0, made.getFirst().refCnt());
+        assertTrue(remote.flush().isDone());
     }
 
     // ------------------------------------------------------------------------------------------- read-only

@@ -54,7 +54,9 @@ final class IoLoops {
                 // Then it is not nested there.
             }
         }
-        throw new LeftAsItWas("a group whose handlers are made by " + name);
+        // A lambda's own name is another one in each process.
+        int lambda = name.indexOf("$$Lambda");
+        throw new LeftAsItWas("a group whose handlers are made by " + (lambda < 0 ? name : name.substring(0, lambda)));
     }
 
     private static SelectorProvider value(Field field, Object object) throws LeftAsItWas {
