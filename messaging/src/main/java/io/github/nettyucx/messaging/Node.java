@@ -20,7 +20,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -75,7 +74,7 @@ public final class Node implements AutoCloseable {
      * or as soon as it is made.
      */
     private Thread closer;
-    private final CountDownLatch closed = new CountDownLatch(1);
+    private volatile boolean closed;
     /** That there are too many peers; with the lock. */
     private boolean toldOfPeers;
     /** Connections that come now are too late. */
@@ -234,12 +233,12 @@ public final class Node implements AutoCloseable {
             try {
                 closeInOrder();
             } finally {
-                closed.countDown();
+                closed = true;
             }
         } else if (closer != Thread.currentThread()) {
             // The first one may tell a listener that waits for this thread.
             awaitAll(System.nanoTime() + 2 * settings.closeTimeoutNanos() + GOODBYES * GOODBYE_NANOS,
-                    () -> closed.getCount() == 0);
+                    () -> closed);
         }
     }
 
